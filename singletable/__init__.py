@@ -1,0 +1,111 @@
+"""singletable: the single-table-design mapper for Amazon DynamoDB.
+
+Entities are data, operations are values, a store runs them.
+"""
+
+from __future__ import annotations
+
+from singletable.entity import Entity, evolve, fields
+from singletable.errors import (
+    AlreadyExists,
+    ConditionFailed,
+    ConfigurationError,
+    CorruptItem,
+    DeclarationError,
+    FieldValueError,
+    ForeignItem,
+    ItemTooLarge,
+    KeyClash,
+    KeyPartError,
+    KeyTooLong,
+    MalformedKey,
+    MissingPart,
+    NotFound,
+    NoTruthValue,
+    NumberNotAssigned,
+    OutcomeUnknown,
+    PartHole,
+    QueryError,
+    RangeClash,
+    SequenceContention,
+    SequenceExhausted,
+    ServiceError,
+    SingleTableError,
+    TableMismatch,
+    TableMissing,
+    TagClash,
+    TemplateError,
+    Throttled,
+    UnknownField,
+    UnknownPart,
+    Unprocessed,
+    Unreachable,
+    UnresolvedName,
+    UsageError,
+)
+from singletable.expressions import Change, Condition
+from singletable.fields import Field
+from singletable.increments import AutoIncrement, Sequence
+from singletable.mapping import from_item, to_dict, to_item
+from singletable.queries import Query, Ref
+from singletable.rows import Rows
+from singletable.schema import BoundKey, GlobalIndex, Key, Table, pattern
+from singletable.store import Store
+
+__all__ = [
+    "AlreadyExists",
+    "AutoIncrement",
+    "BoundKey",
+    "Change",
+    "Condition",
+    "ConditionFailed",
+    "ConfigurationError",
+    "CorruptItem",
+    "DeclarationError",
+    "Entity",
+    "Field",
+    "FieldValueError",
+    "ForeignItem",
+    "GlobalIndex",
+    "ItemTooLarge",
+    "Key",
+    "KeyClash",
+    "KeyPartError",
+    "KeyTooLong",
+    "MalformedKey",
+    "MissingPart",
+    "NoTruthValue",
+    "NotFound",
+    "NumberNotAssigned",
+    "OutcomeUnknown",
+    "PartHole",
+    "Query",
+    "QueryError",
+    "RangeClash",
+    "Ref",
+    "Rows",
+    "Sequence",
+    "SequenceContention",
+    "SequenceExhausted",
+    "ServiceError",
+    "SingleTableError",
+    "Store",
+    "Table",
+    "TableMismatch",
+    "TableMissing",
+    "TagClash",
+    "TemplateError",
+    "Throttled",
+    "UnknownField",
+    "UnknownPart",
+    "Unprocessed",
+    "Unreachable",
+    "UnresolvedName",
+    "UsageError",
+    "evolve",
+    "fields",
+    "from_item",
+    "pattern",
+    "to_dict",
+    "to_item",
+]

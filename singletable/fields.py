@@ -1,0 +1,300 @@
+"""The `Field` descriptor: a typed value on an entity, an expression on its class.
+
+Theory of operation. `Order.status` is the field itself, whose operators build conditions and changes; `order.status` is
+the value. Values live in the instance's `__dict__`, and Field defines no `__set__` at run time (the type checkers see
+one), so that reading a value costs a plain attribute look-up; only a value that is not there reaches `__get__`.
+Comparing fields gives a condition, so code compares them by `is`.
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable, Hashable
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, Generic, Never, NoReturn, TypeVar, overload
+
+from singletable.codecs import Codec, CodecError, codec_for
+from singletable.errors import DeclarationError, FieldValueError, NoTruthValue, NumberNotAssigned, QueryError, kind_of
+from singletable.expressions import IN_OPERANDS, Change, Condition, Path
+from singletable.wire import AttributeValue
+
+__all__ = ["MISSING", "Field"]
+
+T = TypeVar("T")
+V = TypeVar("V")
+
+
+class _Missing:
+    """The type of `MISSING`, which stands for a value that was not given."""
+
+    def __repr__(self) -> str:
+        return "MISSING"
+
+
+MISSING: Any = _Missing()
+
+
+class Field(Generic[T]):
+    """One attribute of an entity, with a codec chosen from its annotation `Field[T]`.
+
+    `default` or `default_factory` make it optional for the constructor; `name` is the stored attribute's name where it
+    differs from the field's. On the class it builds conditions (`== != < <= > >= between is_in exists does_not_exist
+    startswith contains is_type`) and changes (`set remove add delete`).
+    """
+
+    if TYPE_CHECKING:
+
+        @overload
+        def __init__(self, *, name: str | None = ...) -> None: ...
+        @overload
+        def __init__(self, *, default: T, name: str | None = ...) -> None: ...
+        @overload
+        def __init__(self, *, default_factory: Callable[[], T], name: str | None = ...) -> None: ...
+
+    def __init__(self, *, default: Any = MISSING, default_factory: Any = MISSING, name: str | None = None) -> None:
+        if default is not MISSING and default_factory is not MISSING:
+            raise DeclarationError("a field has both default= and default_factory=", hint="give one of them")
+        if not isinstance(default, Hashable):
+            raise DeclarationError(
+                f"a field's default is a mutable {type(default).__name__}, which all entities would share",
+                hint="use default_factory= with a function that makes a new one",
+            )
+        self.default = default
+        self.default_factory = default_factory
+        self.stored_name = name
+        self.name = ""
+        self.annotation: object = MISSING
+        self._codec: Codec | None = None
+        self._resolve: Callable[[], object] | None = None
+
+    # Declaring -------------------------------------------------------------------------------------------------------
+
+    def declare(self, name: str, resolve: Callable[[], object]) -> None:
+        """Give the field its name and the function that finds its codec when it is first needed."""
+        self.name = name
+        self._resolve = resolve
+
+    def settle(self, annotation: object) -> None:
+        """Give the field the T of its `Field[T]`, and with it its codec. DeclarationError where there is none."""
+        self.annotation = annotation
+        self._codec = codec_for(annotation)
+
+    @property
+    def attribute(self) -> str:
+        """The stored attribute's name."""
+        return self.stored_name or self.name
+
+    @property
+    def codec(self) -> Codec:
+        """The codec of the annotated type; UnresolvedName where the annotation names nothing yet."""
+        if self._codec is None and self._resolve is not None:
+            self._resolve()
+        if self._codec is None:
+            raise DeclarationError(
+                "a Field is used outside an entity class",
+                hint="declare it as an annotated attribute of an Entity: `name: Field[str] = Field()`",
+            )
+        return self._codec
+
+    @property
+    def required(self) -> bool:
+        """Whether the constructor must be given a value."""
+        return self.default is MISSING and self.default_factory is MISSING
+
+    def when_absent(self) -> Any:
+        """Give the value an item without the attribute is read with; MISSING where it must be there."""
+        if self.default_factory is not MISSING:
+            return self.default_factory()
+        if self.default is not MISSING:
+            return self.default
+        if self.codec.empty is not None:
+            return self.codec.empty()
+        return None if self.codec.optional else MISSING
+
+    def encoded(self, value: object) -> AttributeValue | None:
+        """Write a value as it is stored; None where it is to be absent. FieldValueError where it does not fit."""
+        try:
+            return self.codec.encode(value)
+        except CodecError as error:
+            raise FieldValueError(self.name, given=error.given, wanted=error.wanted) from None
+
+    def _operand(self, value: object) -> AttributeValue:
+        encoded = self.encoded(value)
+        if encoded is None:
+            raise FieldValueError(
+                self.name,
+                given=kind_of(value),
+                wanted=self.codec.wanted,
+                hint="None and empty sets are stored as absent: use == None, exists() or does_not_exist()",
+            )
+        return encoded
+
+    # Reading ---------------------------------------------------------------------------------------------------------
+
+    @overload
+    def __get__(self, instance: None, owner: Any) -> Field[T]: ...
+    @overload
+    def __get__(self, instance: object, owner: Any) -> T: ...
+    def __get__(self, instance: object | None, owner: Any) -> T | Field[T]:
+        if instance is None:
+            return self
+        raise NumberNotAssigned(
+            f"{owner.__name__}.{self.name} has no value yet",
+            hint="a number is drawn when the entity is stored: use what store.create(...) returns",
+            field=self.name,
+        )
+
+    if TYPE_CHECKING:
+        # `value` gives the constructor's argument its type, and an instance of Never is none at all: every assignment
+        # is refused. A frozen dataclass_transform would refuse it too, but mypy then takes an inherited field on the
+        # class for its value, and `Invoice.paid == True` for a bool.
+        def __set__(self, instance: Never, value: T) -> None: ...
+
+    # Conditions ------------------------------------------------------------------------------------------------------
+
+    @property
+    def path(self) -> Path:
+        """Where the value stands in an item."""
+        return Path((self.attribute,))
+
+    def _compare(self, operator: str, value: object) -> Condition:
+        return Condition(operator, (self.path, self._operand(value)))
+
+    def __eq__(self, other: T | None) -> Condition:  # type: ignore[override]  # an expression, as in PynamoDB
+        if other is None:
+            return Condition("OR", (self.does_not_exist(), self.is_type("NULL")))
+        return self._compare("=", other)
+
+    def __ne__(self, other: T | None) -> Condition:  # type: ignore[override]  # an expression, as in PynamoDB
+        return ~(self == other) if other is None else self._compare("<>", other)
+
+    def __lt__(self, other: T) -> Condition:
+        return self._compare("<", other)
+
+    def __le__(self, other: T) -> Condition:
+        return self._compare("<=", other)
+
+    def __gt__(self, other: T) -> Condition:
+        return self._compare(">", other)
+
+    def __ge__(self, other: T) -> Condition:
+        return self._compare(">=", other)
+
+    def between(self, low: T, high: T) -> Condition:
+        """Hold where the value lies between both, ends included."""
+        return Condition("BETWEEN", (self.path, self._operand(low), self._operand(high)))
+
+    def is_in(self, *values: T) -> Condition:
+        """Hold where the value is one of 1 to 100."""
+        if not 1 <= len(values) <= IN_OPERANDS:
+            raise QueryError(
+                f"is_in of {self.name!r} was given {len(values)} values, wanted 1 to {IN_OPERANDS}",
+                hint="join several conditions with |, or leave the condition out",
+            )
+        return Condition("IN", (self.path, *map(self._operand, values)))
+
+    def exists(self) -> Condition:
+        """Hold where the attribute is there, even as NULL."""
+        return Condition("attribute_exists", (self.path,))
+
+    def does_not_exist(self) -> Condition:
+        """Hold where the attribute is absent."""
+        return Condition("attribute_not_exists", (self.path,))
+
+    def is_type(self, attribute_type: str) -> Condition:
+        """Hold where the stored value has this DynamoDB type: S, N, B, BOOL, NULL, L, M, SS, NS or BS."""
+        if attribute_type not in _TYPES:
+            raise QueryError(f"{attribute_type!r} is no DynamoDB type", hint="one of " + ", ".join(sorted(_TYPES)))
+        return Condition("attribute_type", (self.path, {"S": attribute_type}))
+
+    def startswith(self: Field[str] | Field[str | None], prefix: str) -> Condition:
+        """Hold where the stored text begins with the prefix."""
+        if not isinstance(prefix, str):
+            raise FieldValueError(self.name, given=kind_of(prefix), wanted="a text prefix")
+        return Condition("begins_with", (self.path, {"S": prefix}))
+
+    def contains(self, value: object) -> Condition:
+        """Hold where the stored text contains the text, or the stored set the member."""
+        if self.codec.attribute_type not in _SETS:
+            return self._compare("contains", value)
+        ((kind, members),) = self._operand({value}).items()
+        return Condition("contains", (self.path, {kind[0]: members[0]}))
+
+    # Changes ---------------------------------------------------------------------------------------------------------
+
+    def set(self, value: T) -> Change:
+        """Store the value; None (and an empty set) removes the attribute."""
+        encoded = self.encoded(value)
+        return Change("remove" if encoded is None else "set", self.path, encoded, value)
+
+    def remove(self) -> Change:
+        """Remove the attribute. FieldValueError where the field is not optional."""
+        if not self.codec.optional and self.codec.empty is None:
+            raise FieldValueError(
+                self.name,
+                given="remove()",
+                wanted=self.codec.wanted,
+                hint=f"annotate the field as `{self.name}: Field[... | None]` if it may be absent",
+            )
+        return Change("remove", self.path)
+
+    @overload
+    def add(self: Field[int], value: int) -> Change: ...
+    @overload
+    def add(self: Field[int | None], value: int) -> Change: ...
+    @overload
+    def add(self: Field[Decimal], value: Decimal) -> Change: ...
+    @overload
+    def add(self: Field[Decimal | None], value: Decimal) -> Change: ...
+    @overload
+    def add(self: Field[float], value: float) -> Change: ...
+    @overload
+    def add(self: Field[builtins.set[V]], value: builtins.set[V]) -> Change: ...
+    @overload
+    def add(self: Field[frozenset[V]], value: frozenset[V]) -> Change: ...
+    def add(self, value: Any) -> Change:
+        """Add a number to the stored one (absent counts as 0), or members to the stored set, atomically."""
+        return self._accumulate("add", value, _NUMBERS_AND_SETS)
+
+    @overload
+    def delete(self: Field[builtins.set[V]], value: builtins.set[V]) -> Change: ...
+    @overload
+    def delete(self: Field[frozenset[V]], value: frozenset[V]) -> Change: ...
+    def delete(self, value: Any) -> Change:
+        """Take members out of the stored set, atomically."""
+        return self._accumulate("delete", value, _SETS)
+
+    def _accumulate(self, action: str, value: object, types: frozenset[str]) -> Change:
+        if self.codec.attribute_type not in types:
+            raise FieldValueError(
+                self.name,
+                given=f"{action}() on a field of {self.codec.wanted}",
+                wanted="a number or a set" if "N" in types else "a set",
+                hint="use set()",
+            )
+        return Change(action, self.path, self._operand(value), value)
+
+    # As an object ----------------------------------------------------------------------------------------------------
+
+    def __hash__(self) -> int:
+        return object.__hash__(self)
+
+    def __iter__(self) -> NoReturn:
+        raise NoTruthValue(f"field {self.name!r} cannot be iterated", hint="read it from an entity, not from its class")
+
+    def __contains__(self, value: object) -> NoReturn:
+        raise NoTruthValue(f"`in` on field {self.name!r} has no meaning", hint="use .contains(...) for a condition")
+
+    def __copy__(self) -> Field[T]:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Field[T]:
+        return self
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.name or '(not declared)'}>"
+
+
+_SETS = frozenset({"SS", "NS", "BS"})
+_NUMBERS_AND_SETS = _SETS | {"N"}
+_TYPES = _SETS | {"S", "N", "B", "BOOL", "NULL", "L", "M"}

@@ -1,0 +1,37 @@
+"""Keys as text: encoding, formats of values, templates, ranges and clashes. Pure, and no outside library.
+
+`encoding` escapes, `formats` and `numbers` write one value, `template` writes and reads a whole key (`native`: one
+that is a number or bytes), `bounds` finds the range that
+answers a query, `language` and `clash` tell whether two templates can meet.
+"""
+
+from __future__ import annotations
+
+from singletable.keys.bounds import KeyRange, Narrowing, depth_below, key_range, matches
+from singletable.keys.encoding import AFTER, DELIMITER, PK_BYTES, SK_BYTES, below, escape, unescape
+from singletable.keys.formats import KeyFormat, KeyValueError, key_format
+from singletable.keys.native import KeyTemplate, NativeTemplate
+from singletable.keys.template import BoundTemplate, Segment, Template
+
+__all__ = [
+    "AFTER",
+    "DELIMITER",
+    "PK_BYTES",
+    "SK_BYTES",
+    "BoundTemplate",
+    "KeyFormat",
+    "KeyRange",
+    "KeyTemplate",
+    "KeyValueError",
+    "Narrowing",
+    "NativeTemplate",
+    "Segment",
+    "Template",
+    "below",
+    "depth_below",
+    "escape",
+    "key_format",
+    "key_range",
+    "matches",
+    "unescape",
+]

@@ -1,0 +1,247 @@
+"""Entities to items and back, compiled once per class.
+
+Theory of operation. A `Mapper` walks the fields in declared order, each with its codec's functions at hand, straight
+between values and DynamoDB JSON. Keys are always written from the values. A value whose attribute is absent is read out
+of the key; where both are there they must agree. Attributes that no field knows, and the create id, ride along hidden,
+so that they survive a read and a write. Whether an item is this entity's own is decided in one place, `kind_of_item`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Generic, Literal, TypeVar
+
+from singletable.codecs import CodecError
+from singletable.entity import Entity, evolve
+from singletable.errors import (
+    CorruptItem,
+    FieldValueError,
+    ForeignItem,
+    ItemTooLarge,
+    KeyPartError,
+    NumberNotAssigned,
+)
+from singletable.fields import MISSING
+from singletable.increments import AutoIncrement
+from singletable.queries import Layout
+from singletable.schema import HIDDEN, Model, model_of
+from singletable.sizes import ITEM_BYTES, item_size
+from singletable.wire import AttributeValue, Item
+
+__all__ = ["GONE", "Mapper", "from_item", "kind_of_item", "mapper_of", "to_dict", "to_item"]
+
+E = TypeVar("E", bound=Entity)
+
+GONE = HIDDEN + "gone"
+"""The tag of a tombstone: what a deleted item leaves whose number must not be given out again."""
+
+
+def kind_of_item(model: Model, item: Item) -> Literal["own", "gone", "foreign"]:
+    """Say whose item this is: the entity's own, a tombstone, or another's."""
+    table = model.table
+    tag = item.get(table.tag) if table.tag is not None else None
+    if tag is not None:
+        text = tag.get("S")
+        return "own" if text in model.tags else "gone" if text == GONE else "foreign"
+    if table.untagged == "by_key" and model.primary.parse(item) is not None:
+        return "own"
+    return "foreign"
+
+
+def tag_of_item(model: Model, item: Item) -> str | None:
+    """Give the tag an item carries, if any."""
+    tag = item.get(model.table.tag) if model.table.tag is not None else None
+    return tag.get("S") if tag is not None else None
+
+
+@dataclass(frozen=True, slots=True)
+class Mapper(Generic[E]):
+    """The compiled way between one entity class and its items."""
+
+    entity: type[E]
+    model: Model
+    writers: tuple[tuple[str, str, Callable[[Any], AttributeValue | None]], ...]
+    readers: tuple[tuple[str, str, Callable[[AttributeValue], Any]], ...]
+    known: frozenset[str]
+
+    def encode(self, entity: E) -> Item:
+        """Write an entity as its whole item: tag, fields, keys, and what it carries hidden.
+
+        FieldValueError, KeyPartError, KeyTooLong, NumberNotAssigned or ItemTooLarge where it cannot be stored.
+        """
+        values = entity.__dict__
+        item: Item = dict(getattr(entity, "_hidden", {}))
+        if self.model.tag is not None and self.model.table.tag is not None:
+            item[self.model.table.tag] = {"S": self.model.tag}
+        for attribute, name, encode in self.writers:
+            if name not in values:
+                raise _unassigned(self.model, name)
+            try:
+                encoded = encode(values[name])
+            except CodecError as error:
+                raise FieldValueError(name, given=error.given, wanted=error.wanted) from None
+            if encoded is not None:
+                item[attribute] = encoded
+        item |= self.keys(values)
+        _check_size(self.model, item)
+        return item
+
+    def check(self, entity: E) -> None:
+        """Raise what `encode` would, before a number is drawn for the entity: each missing one counts as its first."""
+        first = {number.name: min(number.options.start, number.max_value) for number in self.model.numbers}
+        missing = {name: value for name, value in first.items() if name not in entity.__dict__}
+        if missing:
+            self.encode(evolve(entity, **missing))
+
+    def keys(self, values: Mapping[str, Any]) -> Item:
+        """Write every key attribute: the primary key, and each index key whose parts are all there."""
+        item = self.model.primary.render(values)
+        for layout in self.model.indexes.values():
+            item |= index_key(layout, values)
+        return item
+
+    def key(self, entity: E) -> Item:
+        """Write the primary key alone."""
+        values = entity.__dict__
+        for name in self.model.primary.parts:
+            if name not in values:
+                raise _unassigned(self.model, name)
+        return self.model.primary.render(values)
+
+    def decode(self, item: Item) -> E:
+        """Read an item of this entity. ForeignItem for any other, CorruptItem where it contradicts itself."""
+        if kind_of_item(self.model, item) != "own":
+            raise foreign_item(self.model, item)
+        values: dict[str, Any] = {}
+        for attribute, name, decode in self.readers:
+            stored = item.get(attribute)
+            if stored is None:
+                self._absent(name, item, values)
+                continue
+            try:
+                values[name] = decode(stored)
+            except CodecError as error:
+                raise _corrupt(self.model, name, f"holds {error.given}, wanted {error.wanted}") from error
+        self._check_key(item, values)
+        return self._made(values, {name: value for name, value in item.items() if name not in self.known})
+
+    def read(self, item: Item | None) -> E | None:
+        """Read what a look-up answered: None where nothing or a tombstone stands there, ForeignItem for another's."""
+        if item is None or kind_of_item(self.model, item) == "gone":
+            return None
+        return self.decode(item)
+
+    def _absent(self, name: str, item: Item, values: dict[str, Any]) -> None:
+        """Fill in a value whose attribute is not stored: from a key, then as absent, then from its default."""
+        field = self.model.fields[name]
+        for layout in (self.model.primary, *self.model.indexes.values()):
+            parts = layout.parse(item) if name in layout.parts else None
+            if parts is not None:
+                values[name] = parts[name]
+                return
+        value = field.when_absent()
+        if value is not MISSING:
+            values[name] = value
+        elif not isinstance(field, AutoIncrement):
+            raise _corrupt(self.model, name, "is absent, and the field has no default")
+
+    def _check_key(self, item: Item, values: Mapping[str, Any]) -> None:
+        try:
+            written = self.model.primary.render(values)
+        except KeyPartError as error:
+            raise _corrupt(self.model, error.part, "holds what no key can") from error
+        for attribute, value in written.items():
+            if item.get(attribute) != value:
+                raise _corrupt(self.model, attribute, "differs from the key that the item's own attributes give")
+
+    def _made(self, values: dict[str, Any], extra: Item) -> E:
+        made = self.entity.__new__(self.entity)
+        made.__dict__.update(values)
+        object.__setattr__(made, "_hidden", extra)
+        return made
+
+
+def index_key(layout: Layout, values: Mapping[str, Any]) -> Item:
+    """Write an index key: both attributes, or none where a part is absent (a sparse index)."""
+    if any(values.get(part) is None for part in layout.parts):
+        return {}
+    return layout.render(values)
+
+
+def mapper_of(entity: type[E]) -> Mapper[E]:
+    """Give the mapper of an entity class, compiled on first use."""
+    made: Mapper[E] | None = entity.__dict__.get("__mapper__")
+    if made is not None:
+        return made
+    mapper = _compile(entity)
+    type.__setattr__(entity, "__mapper__", mapper)
+    return mapper
+
+
+def _compile(entity: type[E]) -> Mapper[E]:
+    model = model_of(entity)
+    fields = model.fields.values()
+    known = {field.attribute for field in fields} | {column.name for column in model.table.columns}
+    return Mapper(
+        entity,
+        model,
+        tuple((field.attribute, field.name, field.codec.encode) for field in fields),
+        tuple((field.attribute, field.name, field.codec.decode) for field in fields),
+        frozenset(known | ({model.table.tag} if model.table.tag is not None else set())),
+    )
+
+
+def foreign_item(model: Model, item: Item) -> ForeignItem:
+    """Make the error for an item that is not this entity's."""
+    found = tag_of_item(model, item)
+    what = "an item without tag" if found is None else f"an item tagged {found!r}"
+    return ForeignItem(
+        f"{what} stands where {model.name} was looked for",
+        hint=f"read it as its own class; if it is an older name of {model.name}, declare aliases=[...], and for rows "
+        'without tag Table(..., untagged="by_key")',
+        found=found,
+    )
+
+
+def _unassigned(model: Model, name: str) -> NumberNotAssigned:
+    return NumberNotAssigned(
+        f"{model.name}.{name} has no number yet",
+        hint="store.create(...) draws it and returns the stored entity; use that one",
+        field=name,
+    )
+
+
+def _corrupt(model: Model, name: str, what: str) -> CorruptItem:
+    return CorruptItem(
+        f"a stored item of {model.name} cannot be read: {name!r} {what}",
+        hint="another program wrote it so, or the field's type was changed; mend the item or give the field a default",
+        entity=model.name,
+        field=name,
+    )
+
+
+def _check_size(model: Model, item: Item) -> None:
+    size = item_size(item)
+    if size > ITEM_BYTES:
+        raise ItemTooLarge(
+            f"{model.name}: the item has {size} bytes, DynamoDB stores at most {ITEM_BYTES}",
+            hint="split it into several items, or keep large values elsewhere (S3) and store where",
+            size=size,
+            limit=ITEM_BYTES,
+        )
+
+
+def to_item(entity: Entity) -> Item:
+    """Give an entity as the item that would be stored, in DynamoDB JSON with every key attribute."""
+    return mapper_of(type(entity)).encode(entity)
+
+
+def from_item(entity: type[E], item: Item) -> E:
+    """Read an item in DynamoDB JSON as an entity. ForeignItem or CorruptItem where it is not one."""
+    return mapper_of(entity).decode(item)
+
+
+def to_dict(entity: Entity) -> dict[str, Any]:
+    """Give the fields' values by field name; a number that is not drawn yet is left out."""
+    return {name: entity.__dict__[name] for name in entity.__fields__ if name in entity.__dict__}

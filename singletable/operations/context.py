@@ -1,0 +1,65 @@
+"""What a store lends to every operation it runs: the table's name, clocks, chance, and what it remembers."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from threading import Lock
+
+__all__ = ["Context", "Hints", "backoff"]
+
+
+class Hints:
+    """The highest number this process has seen in a partition, kept for a minute at most, for so many partitions."""
+
+    def __init__(self, *, size: int = 10_000, seconds: float = 60.0) -> None:
+        self._size = size
+        self._seconds = seconds
+        self._lock = Lock()
+        self._seen: OrderedDict[Hashable, tuple[int, float]] = OrderedDict()
+
+    def get(self, key: Hashable, now: float) -> int | None:
+        """Give the highest number seen, or None where it is unknown or too old."""
+        with self._lock:
+            number, until = self._seen.get(key, (None, 0.0))
+            return number if number is not None and now < until else None
+
+    def keep(self, key: Hashable, number: int, now: float) -> None:
+        """Remember a number; the partition used longest ago is forgotten when there are too many."""
+        with self._lock:
+            self._seen[key] = (number, now + self._seconds)
+            self._seen.move_to_end(key)
+            if len(self._seen) > self._size:
+                self._seen.popitem(last=False)
+
+    def drop(self, key: Hashable) -> None:
+        """Forget a number that proved wrong."""
+        with self._lock:
+            self._seen.pop(key, None)
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What an operation is run with: `clock` tells the time of day, `monotonic` seconds, `jitter` a chance below 1."""
+
+    table: str
+    clock: Callable[[], datetime]
+    monotonic: Callable[[], float]
+    jitter: Callable[[], float]
+    fresh_id: Callable[[], str]
+    attempts: int = 4
+    workers: int = 8
+    hints: Hints = field(default_factory=Hints)
+
+
+def backoff(context: Context, attempts: int, *, base: float = 0.025, cap: float = 2.0) -> Iterator[float]:
+    """Give the pauses between so many attempts: equal jitter, doubling up to a cap.
+
+    Half of each pause is fixed and half is chance, so that writers neither march in step nor starve. Source: Brooker,
+    "Exponential Backoff And Jitter", AWS Architecture Blog.
+    """
+    for attempt in range(attempts - 1):
+        ceiling = min(cap, base * 2**attempt)
+        yield ceiling / 2 + context.jitter() * ceiling / 2

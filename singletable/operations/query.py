@@ -1,0 +1,178 @@
+"""Running a query page by page.
+
+Theory of operation. A query asks DynamoDB for one partition and one range of sort keys. A filter on the type tag goes
+along only where other items can stand in that range; each row's tag is looked at in any case, and a row that is not
+the entity's own is left out. DynamoDB applies `Limit` before the filter, so a limited query with a filter asks for four
+rows to a wanted one at first and twice as many on each further page. A page is one flow, so nothing is held between.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from singletable.entity import Entity
+from singletable.expressions import Condition, Expressions, all_of
+from singletable.keys import KeyRange, NativeTemplate, depth_below
+from singletable.mapping import Mapper, kind_of_item, mapper_of
+from singletable.operations.context import Context
+from singletable.operations.sending import send
+from singletable.operations.writing import owned
+from singletable.queries import Query
+from singletable.wire import Call, Item, Steps
+
+__all__ = ["Count", "Found", "ReadPage", "request"]
+
+E = TypeVar("E", bound=Entity)
+
+LIMIT_MOST = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Found(Generic[E]):
+    """What one page gave: its entities, and where the next one starts (None: this was the last)."""
+
+    entities: tuple[E, ...]
+    next: Item | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReadPage(Generic[E]):
+    """Read one page of a query, from a start key on; `asked` rows at most where that is not None."""
+
+    query: Query[E]
+    start: Item | None = None
+    asked: int | None = None
+
+    def steps(self, context: Context) -> Steps[Found[E]]:
+        """Send one Query, or none where the range holds nothing."""
+        params = request(context, self.query)
+        if params is None:
+            return Found((), None)
+        if self.start is not None:
+            params["ExclusiveStartKey"] = self.start
+        if self.asked is not None:
+            params["Limit"] = self.asked
+        answer = yield from send(context, Call("query", params))
+        mapper = mapper_of(self.query.entity)
+        kept = [mapper.decode(item) for item in answer["Items"] if _belongs(mapper, self.query, item)]
+        return Found(tuple(kept), answer.get("LastEvaluatedKey"))
+
+
+def next_asked(query: Query[Any], left: int, page: int) -> int:
+    """Say how many rows to ask for on a page when so many entities are still wanted."""
+    filtered = query.condition is not None or _crowded(query) or not _exact(query)
+    return min(left * 4 * 2**page, LIMIT_MOST) if filtered else left
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Count(Generic[E]):
+    """Count what a query gives, over all its pages, without fetching the items where DynamoDB can count them."""
+
+    query: Query[E]
+
+    def steps(self, context: Context) -> Steps[int]:
+        """Send a Query for each page."""
+        total, start, page = 0, None, 0
+        wanted = self.query.most
+        while True:
+            asked = None if wanted is None else next_asked(self.query, wanted - total, page)
+            found, start = yield from self._page(context, start, asked)
+            total, page = total + found, page + 1
+            if wanted is not None and total >= wanted:
+                return wanted
+            if start is None:
+                return total
+
+    def _page(self, context: Context, start: Item | None, asked: int | None) -> Steps[tuple[int, Item | None]]:
+        if _must_see(self.query):
+            page = yield from ReadPage(self.query, start, asked).steps(context)
+            return len(page.entities), page.next
+        params = request(context, self.query)
+        if params is None:
+            return 0, None
+        optional = {"ExclusiveStartKey": start, "Limit": asked}
+        params |= {"Select": "COUNT", **{name: value for name, value in optional.items() if value is not None}}
+        answer = yield from send(context, Call("query", params))
+        return answer["Count"], answer.get("LastEvaluatedKey")
+
+
+# The request ---------------------------------------------------------------------------------------------------------
+
+
+def request(context: Context, query: Query[Any]) -> dict[str, Any] | None:
+    """Write a query as the parameters of a Query request; None where its range holds nothing."""
+    if query.range is not None and query.range.operator == "empty":
+        return None
+    layout, expressions = query.layout, Expressions()
+    owner = expressions.value({layout.pk.attribute_type: query.pk})
+    condition = f"{expressions.name(layout.pk_name)} = {owner}"
+    if query.range is not None and layout.sk_name is not None and layout.sk is not None:
+        condition += _sort_key(expressions, layout.sk_name, layout.sk.attribute_type, query.range)
+    params: dict[str, Any] = {
+        "TableName": context.table,
+        "KeyConditionExpression": condition,
+        "ScanIndexForward": query.ascending,
+    }
+    if layout.index is not None:
+        params["IndexName"] = layout.index
+    if query.strong:
+        params["ConsistentRead"] = True
+    kept = all_filters(query)
+    if kept is not None:
+        params["FilterExpression"] = expressions.condition(kept)
+    return params | expressions.params()
+
+
+def _sort_key(expressions: Expressions, name: str, kind: str, span: KeyRange) -> str:
+    if span.operator == "all":
+        return ""
+    sk = expressions.name(name)
+    values = [expressions.value({kind: operand}) for operand in span.operands]
+    if span.operator == "BETWEEN":
+        return f" AND {sk} BETWEEN {values[0]} AND {values[1]}"
+    if span.operator == "begins_with":
+        return f" AND begins_with({sk}, {values[0]})"
+    return f" AND {sk} {span.operator} {values[0]}"
+
+
+def all_filters(query: Query[Any]) -> Condition | None:
+    """Give the filter to send: the tag where other items can stand in the range, and the query's own condition."""
+    model = mapper_of(query.entity).model
+    tag = owned(model) if _crowded(query) and model.table.untagged is None else None
+    return all_of((tag, query.condition))
+
+
+def _crowded(query: Query[Any]) -> bool:
+    """Say whether other items than the entity's own can stand in the range of a query.
+
+    Table.check sees to it that no stranger does. Relatives of one `within=` may, so may tombstones on the table's own
+    key, and where keys are raw or rows untagged nobody can tell.
+    """
+    model, layout = mapper_of(query.entity).model, query.layout
+    if model.table.untagged is not None or layout.raw:
+        return True
+    if layout.index is None:
+        return model.leaves_tombstones or len(model.relatives) > 1
+    return sum(1 for each in model.relatives if layout.index in {other.index for other in each.indexes.values()}) > 1
+
+
+def _must_see(query: Query[Any]) -> bool:
+    """Say whether rows must be looked at to be counted."""
+    model = mapper_of(query.entity).model
+    return not _exact(query) or model.table.untagged is not None
+
+
+def _exact(query: Query[Any]) -> bool:
+    return query.depth is None and (query.range is None or query.range.exact)
+
+
+def _belongs(mapper: Mapper[Any], query: Query[Any], item: Item) -> bool:
+    if kind_of_item(mapper.model, item) != "own":
+        return False
+    layout = query.layout
+    if _exact(query) or layout.sk is None or layout.sk_name is None or isinstance(layout.sk, NativeTemplate):
+        return True
+    values = {name: query.values[name] for name in layout.sk.parts if name in query.values}
+    depth = depth_below(layout.sk, values, item[layout.sk_name]["S"])
+    return depth >= 0 and (query.depth is None or depth <= query.depth)

@@ -1,0 +1,154 @@
+"""Making a table, waiting for it, comparing it with its declaration, and dropping it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from singletable.errors import ServiceError, TableMismatch, TableMissing
+from singletable.operations.context import Context
+from singletable.operations.sending import send
+from singletable.schema import KeyColumn, Table
+from singletable.wire import Call, Pause, Refusal, Steps
+
+__all__ = ["CreateTable", "DeleteTable", "differences"]
+
+WAITS = 150
+EVERY = 2.0
+FIRST = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class CreateTable:
+    """Make the table with its indexes, paid per request, and wait until it can be used.
+
+    Does nothing where it is there already in this shape; TableMismatch, with the differences, where it has another.
+    """
+
+    table: Table
+
+    def steps(self, context: Context) -> Steps[None]:
+        """Send CreateTable, then DescribeTable until the table is active."""
+        try:
+            yield from send(context, Call("create_table", definition(self.table, context.table)))
+        except Refusal as refusal:
+            if refusal.error != "ResourceInUseException":
+                raise
+        described = yield from _wait_until_active(context)
+        found = tuple(differences(self.table, described))
+        if found:
+            raise TableMismatch(
+                f"table {context.table!r} exists and has another shape: {'; '.join(found)}",
+                hint="declare the Table as it is, or use another name: Store(table, name=...)",
+                table=context.table,
+                differences=found,
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteTable:
+    """Drop the table with everything in it, and wait until it is gone. TableMissing where there is none."""
+
+    def steps(self, context: Context) -> Steps[None]:
+        """Send DeleteTable, then DescribeTable until the table is no longer known."""
+        yield from send(context, Call("delete_table", {"TableName": context.table}))
+        for wait in _waits():
+            if not (yield from _described(context)):
+                return
+            yield Pause(wait)
+        raise _too_slow(context, "is still being deleted")
+
+
+def _waits() -> Iterator[float]:
+    """Give the pauses between two looks at a table: short at first, for local engines, then every two seconds."""
+    wait = FIRST
+    for _ in range(WAITS):
+        yield wait
+        wait = min(EVERY, wait * 2)
+
+
+def _wait_until_active(context: Context) -> Steps[Mapping[str, Any]]:
+    """Look until the table and its indexes are active; one just made may not be known yet (AWS, "DescribeTable")."""
+    for wait in _waits():
+        described = yield from _described(context)
+        if described and _is_active(described):
+            return described
+        yield Pause(wait)
+    raise _too_slow(context, "did not become active")
+
+
+def _described(context: Context) -> Steps[Mapping[str, Any]]:
+    """Describe the table; empty where it is not known."""
+    try:
+        answer = yield from send(context, Call("describe_table", {"TableName": context.table}))
+    except TableMissing:
+        return {}
+    described: Mapping[str, Any] = answer["Table"]
+    return described
+
+
+def _is_active(described: Mapping[str, Any]) -> bool:
+    indexes = described.get("GlobalSecondaryIndexes", ())
+    states = [described["TableStatus"], *(index.get("IndexStatus", "ACTIVE") for index in indexes)]
+    return all(state == "ACTIVE" for state in states)
+
+
+def _too_slow(context: Context, what: str) -> ServiceError:
+    return ServiceError(
+        f"table {context.table!r} {what} after five minutes", hint="look at it in the AWS console", error=""
+    )
+
+
+def definition(table: Table, name: str) -> dict[str, Any]:
+    """Give the parameters of CreateTable."""
+    indexes = [
+        {
+            "IndexName": index.name,
+            "KeySchema": _schema(index.pk, index.sk),
+            "Projection": {"ProjectionType": "ALL"},
+        }
+        for index in table.indexes
+    ]
+    return {
+        "TableName": name,
+        "BillingMode": "PAY_PER_REQUEST",
+        "KeySchema": _schema(table.pk, table.sk),
+        "AttributeDefinitions": [
+            {"AttributeName": column.name, "AttributeType": column.attribute_type} for column in table.columns
+        ],
+        **({"GlobalSecondaryIndexes": indexes} if indexes else {}),
+    }
+
+
+def _schema(pk: KeyColumn, sk: KeyColumn | None) -> list[dict[str, str]]:
+    keys = [{"AttributeName": pk.name, "KeyType": "HASH"}]
+    return keys if sk is None else [*keys, {"AttributeName": sk.name, "KeyType": "RANGE"}]
+
+
+def differences(table: Table, described: Mapping[str, Any]) -> Iterator[str]:
+    """Say how a described table differs from its declaration; further indexes it has do no harm."""
+    types = {each["AttributeName"]: each["AttributeType"] for each in described["AttributeDefinitions"]}
+    yield from _schema_differences("the table", table.pk, table.sk, described["KeySchema"], types)
+    there = {index["IndexName"]: index for index in described.get("GlobalSecondaryIndexes", ())}
+    for index in table.indexes:
+        if index.name not in there:
+            yield f"index {index.name!r} is missing"
+            continue
+        found = there[index.name]
+        yield from _schema_differences(f"index {index.name!r}", index.pk, index.sk, found["KeySchema"], types)
+        projection = found["Projection"]["ProjectionType"]
+        if projection != "ALL":
+            yield f"index {index.name!r} projects {projection}, declared ALL"
+
+
+def _schema_differences(
+    what: str, pk: KeyColumn, sk: KeyColumn | None, schema: list[dict[str, str]], types: Mapping[str, str]
+) -> Iterator[str]:
+    found = {each["KeyType"]: each["AttributeName"] for each in schema}
+    for role, kind, column in (("partition key", "HASH", pk), ("sort key", "RANGE", sk)):
+        name = found.get(kind)
+        declared = "none" if column is None else f"{column.name!r} ({column.attribute_type})"
+        stored = "none" if name is None else f"{name!r} ({types.get(name)})"
+        if declared != stored:
+            yield f"{what} has the {role} {stored}, declared {declared}"

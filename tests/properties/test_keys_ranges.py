@@ -1,0 +1,204 @@
+"""Every range against brute force: the keys that lie in it are those whose values answer the question.
+
+Theory. Random values are drawn from a few characters on either side of `#` and `$`, so that neighbours are frequent.
+The question is answered twice: by the range over the keys' text, and by comparing the values themselves as Python
+does. Foreign keys of the same partition are thrown in: other labels, hidden items, shorter and longer templates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from itertools import product
+from typing import Any, TypeAlias
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from singletable.errors import QueryError
+from singletable.keys import BoundTemplate, KeyRange, Narrowing, Template, below, depth_below, key_format, key_range
+from singletable.keys import matches as lies_in
+
+Values: TypeAlias = Mapping[str, Any]
+
+TEMPLATES = (
+    "#O#{a}#{n}",
+    "#O#{a}#L#{b}",
+    "#O#{n}#X",
+    "#O#{n}#X#{a}#{b}",
+    "{a}#{n}",
+    "{n}",
+    "#{a}#{b}",
+    "O#{a}",
+    "#R#{p*}",
+    "#R#{a}#{p*}",
+    "#R#{a}#L#{p*}",
+    "{p*}",
+    "#{p*}",
+    "{a}#{p*}",
+)
+WORDS = st.text(st.sampled_from("\0 !#$%&ab\uffff\U00010000"), min_size=1, max_size=3)
+RAW_WORDS = st.text(st.sampled_from("%\0 !$&ab\U00010000"), min_size=1, max_size=3).filter(lambda word: word[0] >= "%")
+NUMBERS = st.integers(-3, 3) | st.sampled_from([-(2**63), 2**63 - 1])
+ENDS = {"gt": "lower", "gte": "lower", "lt": "upper", "lte": "upper"}
+FOREIGN = ("!SEQ#o.n", "#!GONE", "#OO#a", "#O%21", "#RR", "#R%21#a", '"', " ", "#P#a#b", "%", "\U0010ffff")
+COMMON = settings(max_examples=120, deadline=None)
+
+
+def bound(text: str, *, raw: bool = False) -> BoundTemplate:
+    """Bind a template: n is an int, all others str."""
+    template = Template.parse(text)
+    return template.bind({name: key_format(int if name == "n" else str, raw=raw) for name in template.parts})
+
+
+def drawn(template: BoundTemplate, words: st.SearchStrategy[str]) -> st.SearchStrategy[dict[str, Any]]:
+    """Draw values for every part; a path that is the whole key has at least one name."""
+    least = 1 if template.literals == "" and template.position(0) + 1 == len(template.segments) else 0
+    path = st.lists(words, min_size=least, max_size=3).map(tuple)
+    kinds = {"n": NUMBERS, "p": path}
+    return st.fixed_dictionaries({name: kinds.get(name, words) for name in template.parts})
+
+
+def begins(value: Any, with_: Any) -> bool:
+    """Say whether text begins with text, or a path with names of which the last is cut off."""
+    if isinstance(value, str):
+        return value.startswith(with_)
+    last = len(with_) - 1
+    return len(value) > last and value[:last] == with_[:last] and value[last].startswith(with_[last])
+
+
+def is_under(value: Any, node: Any) -> bool:
+    """Say whether a value is the node or, being a path, stands below it."""
+    return bool(value == node or (isinstance(value, tuple) and value[: len(node)] == node))
+
+
+HOLDS: Mapping[str, Callable[[Any, Any], bool]] = {
+    "begins_with": begins,
+    "gte": lambda value, bound: value >= bound,
+    "gt": lambda value, bound: value > bound and not is_under(value, bound),
+    "lte": lambda value, bound: value <= bound or is_under(value, bound),
+    "lt": lambda value, bound: value < bound,
+    "between": lambda value, pair: value >= pair[0] and (value <= pair[1] or is_under(value, pair[1])),
+}
+
+
+def answers(template: BoundTemplate, values: Values, whole: Values, asked: tuple[Narrowing, ...]) -> bool:
+    """Say whether a tuple of values answers the question, without looking at keys."""
+    leading = all(is_under(values[name], value) for name, value in whole.items())
+    if any(each.operator == "below" for each in asked):
+        leading = leading and not is_node(template, values, whole)
+    return leading and all(HOLDS[each.operator](values[name], value) for each in asked for name, value in each.parts)
+
+
+def is_node(template: BoundTemplate, values: Values, whole: Values) -> bool:
+    """Say whether a key under the node is the node itself: it has no value more, and no label after the last one."""
+    rest = {name: value for name, value in values.items() if name not in whole}
+    label = len(whole) > 0 and template.position(len(whole)) > template.position(len(whole) - 1) + 1
+    return (not rest and dict(values) == dict(whole)) or (rest == {"p": ()} and not label)
+
+
+def question(
+    data: st.DataObject, template: BoundTemplate, pool: list[dict[str, Any]]
+) -> tuple[dict[str, Any], tuple[Narrowing, ...]]:
+    """Draw whole leading values and at most one range of the next part, near the values there are."""
+    near = st.sampled_from(pool)
+    count = data.draw(st.integers(0, len(template.parts)))
+    base = data.draw(near)
+    whole = {name: base[name] for name in template.parts[:count]}
+    if count == len(template.parts):
+        return whole, data.draw(st.sampled_from([(), (Narrowing("below"),)]))
+    part = template.parts[count]
+    one = near.map(lambda values: values[part])
+    operator = data.draw(st.sampled_from(["none", "below", "begins_with", "between", "chain", *ENDS]))
+    if operator == "chain":
+        lower, upper = data.draw(st.sampled_from(list(product(("gt", "gte"), ("lt", "lte")))))
+        return whole, (narrow(lower, part, data.draw(one)), narrow(upper, part, data.draw(one)))
+    if operator in ("none", "below"):
+        return whole, () if operator == "none" else (Narrowing("below"),)
+    value = (data.draw(one), data.draw(one)) if operator == "between" else data.draw(one)
+    if operator == "begins_with":
+        assume(part != "n" and value)
+        cut = data.draw(st.integers(1, 3))
+        value = value[:cut] if isinstance(value, str) else (*value[:-1], value[-1][:cut])
+    return whole, (narrow(operator, part, value),)
+
+
+def narrow(operator: Any, part: str, value: Any) -> Narrowing:
+    """Make the narrowing of one part."""
+    return Narrowing(operator, ((part, value),))
+
+
+@pytest.mark.parametrize("text", TEMPLATES)
+@COMMON
+@given(data=st.data())
+def test_a_range_holds_the_keys_whose_values_answer(text: str, data: st.DataObject) -> None:
+    """Of random keys of the template exactly those lie in the range that the question asks for."""
+    template = bound(text)
+    pool = data.draw(st.lists(drawn(template, WORDS), min_size=1, max_size=12))
+    whole, asked = question(data, template, pool)
+    wanted = key_range(template, whole, asked)
+    assert wanted.exact
+    for values in pool:
+        key = template.render(values, limit=1023)
+        assert lies_in(template, wanted, key) is answers(template, values, whole, asked), (key, wanted)
+
+
+@pytest.mark.parametrize("text", TEMPLATES)
+@COMMON
+@given(data=st.data())
+def test_a_range_of_raw_keys_is_exact_or_refused_or_says_so(text: str, data: st.DataObject) -> None:
+    """Among raw keys a range is refused, or exact, or exact after `depth_below`, as it says."""
+    template = bound(text, raw=True)
+    pool = data.draw(st.lists(drawn(template, RAW_WORDS), min_size=1, max_size=12))
+    whole, asked = question(data, template, pool)
+    try:
+        wanted = key_range(template, whole, asked)
+    except QueryError:
+        assert any(each.operator not in ("begins_with", "below") for each in asked)
+        return
+    for values in pool:
+        key = template.render(values, limit=1023)
+        found = lies_in(template, wanted, key)
+        if not wanted.exact:
+            found = found and depth_below(template, whole, key) >= 0
+        assert found is answers(template, values, whole, asked), (key, wanted)
+
+
+@pytest.mark.parametrize("text", TEMPLATES)
+@COMMON
+@given(data=st.data())
+def test_no_range_reaches_a_hidden_item_or_another_label(text: str, data: st.DataObject) -> None:
+    """What lies in a range goes on from its node with `#`, or is the node; an open range holds nothing below `%`."""
+    template = bound(text)
+    pool = data.draw(st.lists(drawn(template, WORDS), min_size=1, max_size=3))
+    whole, asked = question(data, template, pool)
+    wanted = key_range(template, whole, asked)
+    for key in FOREIGN:
+        if lies_in(template, wanted, key):
+            assert depth_below(template, whole, key) >= 0
+            assert not key.startswith(("!", '"', " "))
+
+
+@COMMON
+@given(st.text(min_size=1, max_size=4), st.text(max_size=4))
+def test_below_is_the_greatest_text_below(text: str, other: str) -> None:
+    """No short text lies between a text and the one just below it."""
+    found = below(text)
+    assert found < text
+    assert len(found.encode()) <= 1024
+    assert (other <= found) is (other < text)
+
+
+@COMMON
+@given(st.lists(WORDS, max_size=3).map(tuple), st.lists(WORDS, max_size=4).map(tuple))
+def test_depth_is_the_difference_of_path_lengths(node: tuple[str, ...], path: tuple[str, ...]) -> None:
+    """A path below a node is as deep as it is longer; any other is not under it."""
+    template = bound("#R#{p*}")
+    depth = len(path) - len(node) if path[: len(node)] == node else -1
+    assert depth_below(template, {"p": node}, template.render({"p": path}, limit=1023)) == depth
+
+
+def test_a_question_without_answer_is_no_request() -> None:
+    """Low above high is an empty answer, since engines differ on it."""
+    asked = (narrow("gt", "n", 3), narrow("lt", "n", 3))
+    assert key_range(bound("#O#{n}#X"), {}, asked) == KeyRange("empty")
