@@ -1,19 +1,16 @@
-"""`Rows`: the lazy answer to a query."""
+"""`Rows` and `AsyncRows`: the lazy answer to a query, in both colours."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Generic, TypeVar
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from typing import Any, Generic, TypeVar
 
-from singletable.driver import Driver
 from singletable.entity import Entity
 from singletable.expressions import no_truth
-from singletable.operations.context import Context
-from singletable.operations.query import ReadPage, next_asked
+from singletable.operations.query import Pages
 from singletable.queries import Query
-from singletable.wire import Item
 
-__all__ = ["Rows"]
+__all__ = ["AsyncRows", "Rows"]
 
 E_co = TypeVar("E_co", bound=Entity, covariant=True)
 
@@ -24,27 +21,14 @@ class Rows(Generic[E_co]):
     Nothing is sent before the first row is asked for. `all()` reads everything into a list.
     """
 
-    def __init__(self, query: Query[E_co], driver: Driver, context: Context) -> None:
+    def __init__(self, query: Query[E_co], run: Callable[[Any], Any]) -> None:
         self._query = query
-        self._driver = driver
-        self._context = context
+        self._run = run
 
     def __iter__(self) -> Iterator[E_co]:
-        left, start, page = self._query.most, None, 0
-        while True:
-            found, start = self._page(start, left, page)
-            wanted = found if left is None else found[:left]
-            yield from wanted
-            page += 1
-            if left is not None:
-                left -= len(wanted)
-            if start is None or left == 0:
-                return
-
-    def _page(self, start: Item | None, left: int | None, page: int) -> tuple[tuple[E_co, ...], Item | None]:
-        asked = None if left is None else next_asked(self._query, left, page)
-        found = self._driver.run(ReadPage(self._query, start, asked).steps(self._context))
-        return found.entities, found.next
+        pages = Pages(self._query)
+        while not pages.done:
+            yield from self._run(pages)
 
     def all(self) -> list[E_co]:
         """Read every row, over all pages."""
@@ -52,6 +36,33 @@ class Rows(Generic[E_co]):
 
     def __bool__(self) -> bool:
         no_truth("an answer that is not read yet", "store.first(query) is None where nothing is found")
+
+    def __repr__(self) -> str:
+        return f"<rows of {self._query!r}>"
+
+
+class AsyncRows(Generic[E_co]):
+    """What a query gives: `async for` over it, as often as you like; each time it is read anew, a page at a time.
+
+    Nothing is sent before the first row is asked for. `await rows.all()` reads everything into a list.
+    """
+
+    def __init__(self, query: Query[E_co], run: Callable[[Any], Awaitable[Any]]) -> None:
+        self._query = query
+        self._run = run
+
+    async def __aiter__(self) -> AsyncIterator[E_co]:
+        pages = Pages(self._query)
+        while not pages.done:
+            for entity in await self._run(pages):
+                yield entity
+
+    async def all(self) -> list[E_co]:
+        """Read every row, over all pages."""
+        return [entity async for entity in self]
+
+    def __bool__(self) -> bool:
+        no_truth("an answer that is not read yet", "await store.first(query) is None where nothing is found")
 
     def __repr__(self) -> str:
         return f"<rows of {self._query!r}>"

@@ -21,7 +21,7 @@ from singletable.operations.writing import owned
 from singletable.queries import Query
 from singletable.wire import Call, Item, Steps
 
-__all__ = ["Count", "Found", "ReadPage", "request"]
+__all__ = ["Count", "Found", "Pages", "ReadPage", "request"]
 
 E = TypeVar("E", bound=Entity)
 
@@ -57,6 +57,28 @@ class ReadPage(Generic[E]):
         mapper = mapper_of(self.query.entity)
         kept = [mapper.decode(item) for item in answer["Items"] if _belongs(mapper, self.query, item)]
         return Found(tuple(kept), answer.get("LastEvaluatedKey"))
+
+
+class Pages(Generic[E]):
+    """The pages of one reading of a query, each a flow of its own; nothing but the place is kept between them."""
+
+    def __init__(self, query: Query[E]) -> None:
+        self._query = query
+        self._start: Item | None = None
+        self._left = query.most
+        self._page = 0
+        self.done = False
+
+    def steps(self, context: Context) -> Steps[tuple[E, ...]]:
+        """Read the next page and give its entities, no more than are still wanted."""
+        asked = None if self._left is None else next_asked(self._query, self._left, self._page)
+        found = yield from ReadPage(self._query, self._start, asked).steps(context)
+        wanted = found.entities if self._left is None else found.entities[: self._left]
+        self._start, self._page = found.next, self._page + 1
+        if self._left is not None:
+            self._left -= len(wanted)
+        self.done = found.next is None or self._left == 0
+        return wanted
 
 
 def next_asked(query: Query[Any], left: int, page: int) -> int:

@@ -28,7 +28,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("scalars", "codecs", "expressions", "fields"),
     ("annotations", "increments", "queries", "numbering", "checks", "schema", "describing", "entity", "mapping"),
     (*(f"operations.{room}" for room in OPERATIONS), "operations"),
-    ("faults", "parsing", "local", "driver", "rows", "store", "aio"),
+    ("faults", "parsing", "local", "driver", "loops", "rows", "verbs", "store", "aio"),
     ("demo", "cli", "__main__"),
 )
 PLACES = {room: (floor, order) for floor, rooms in enumerate(FLOORS) for order, room in enumerate(rooms)}

@@ -1,0 +1,182 @@
+"""`AsyncStore`: the verbs of `Store`, awaited; needs the extra `aio` (aiobotocore)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from contextlib import AbstractAsyncContextManager, nullcontext
+from types import TracebackType
+from typing import Any, Never, Self, TypeVar
+
+from singletable.entity import Entity
+from singletable.errors import ConfigurationError
+from singletable.expressions import Change, Condition
+from singletable.loops import AsyncDriver
+from singletable.operations.tables import CreateTable, DeleteTable
+from singletable.queries import Query, Ref
+from singletable.rows import AsyncRows
+from singletable.schema import Table
+from singletable.verbs import CONNECT_SECONDS, POOL, Clock, Operation, Verbs, check_place, utc_now
+
+__all__ = ["AsyncRows", "AsyncStore"]
+
+T = TypeVar("T")
+E = TypeVar("E", bound=Entity)
+
+
+class AsyncStore:
+    """A table in one place, for asyncio: `async with AsyncStore(app) as store`, or make one and use it.
+
+    `session` is an aiobotocore session and `client` an aiobotocore client that is open; everything else is as for
+    `Store`. There is one client for each event loop, closed by `await store.close()`, by leaving `async with`, or with
+    its loop. A write whose task is cancelled may or may not have happened. ConfigurationError where aiobotocore is not
+    installed.
+    """
+
+    def __init__(
+        self,
+        table: Table,
+        name: str | None = None,
+        *,
+        session: Any = None,
+        client: Any = None,
+        endpoint_url: str | None = None,
+        region: str | None = None,
+        clock: Clock = utc_now,
+    ) -> None:
+        check_place(client, session, endpoint_url, region)
+        self._verbs = Verbs(table, name, clock)
+
+        def connect() -> AbstractAsyncContextManager[Any]:
+            return nullcontext(client) if client is not None else _client(session, endpoint_url, region)
+
+        self._driver = AsyncDriver(connect)
+
+    @classmethod
+    def local(cls, table: Table, *, clock: Clock = utc_now) -> Never:
+        """Refuse: the embedded engine (moto) answers no aiobotocore client. ConfigurationError says what to use."""
+        raise ConfigurationError(
+            f"AsyncStore.local({table.name!r}): the embedded engine works with Store only",
+            hint="start an engine, such as `npx dynoxide --port 8000`, and pass endpoint_url='http://127.0.0.1:8000'",
+        )
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    @property
+    def table(self) -> Table:
+        """The table's declaration."""
+        return self._verbs.table
+
+    @property
+    def name(self) -> str:
+        """The table's name in this place."""
+        return self._verbs.context.table
+
+    async def run(self, operation: Operation[T]) -> T:
+        """Run any operation and give its result."""
+        return await self._driver.run(operation.steps(self._verbs.context))
+
+    async def close(self) -> None:
+        """Close the client of the running loop; the store can still be used."""
+        await self._driver.close()
+
+    def __repr__(self) -> str:
+        return f"<AsyncStore of {self.table!r} as {self.name!r}>"
+
+    # The table -------------------------------------------------------------------------------------------------------
+
+    async def create_table(self) -> None:
+        """Make the table with its indexes, paid per request, and wait until it can be used.
+
+        Does nothing where it exists in this shape; TableMismatch where it has another.
+        """
+        await self.run(CreateTable(self.table))
+
+    async def delete_table(self) -> None:
+        """Drop the table with everything in it and wait until it is gone. TableMissing where there is none."""
+        await self.run(DeleteTable())
+
+    # One item --------------------------------------------------------------------------------------------------------
+
+    async def get(self, ref: Ref[E], *, consistent: bool = False) -> E | None:
+        """Read one item; None where nothing stands there. ForeignItem where another entity's item does."""
+        return await self.run(self._verbs.get(ref, consistent))
+
+    async def one(self, ref: Ref[E], *, consistent: bool = False) -> E:
+        """Read one item that must be there; NotFound where it is not."""
+        return await self.run(self._verbs.one(ref, consistent))
+
+    async def create(self, entity: E) -> E:
+        """Store a new entity and give it back, its numbers drawn. AlreadyExists where its key is taken."""
+        return await self.run(self._verbs.create(entity))
+
+    async def put(self, entity: E, *, when: Condition | None = None) -> E:
+        """Store an entity in place of what stands there of its own kind; missing numbers are drawn, others kept.
+
+        ForeignItem where another entity's item stands there, ConditionFailed where `when` does not hold.
+        """
+        return await self.run(self._verbs.put(entity, when))
+
+    async def update(
+        self, what: Ref[E] | E, *changes: Change | Mapping[str, object], when: Condition | None = None
+    ) -> E:
+        """Change fields of a stored item, its index keys with them, and give the new entity.
+
+        As `Store.update`: NotFound where nothing stands there, ConditionFailed where `when` does not hold.
+        """
+        return await self.run(self._verbs.update(what, changes, when))
+
+    async def delete(self, what: Ref[E] | E, *, when: Condition | None = None) -> E | None:
+        """Delete an item and give the old entity; None where nothing stood there.
+
+        ForeignItem where another entity's item stands there, ConditionFailed where `when` does not hold.
+        """
+        return await self.run(self._verbs.delete(what, when))
+
+    # Many items ------------------------------------------------------------------------------------------------------
+
+    def query(self, query: Query[E]) -> AsyncRows[E]:
+        """Read a query lazily, a page at a time: `async for` over the answer, or `await` its `.all()`."""
+        return AsyncRows(self._verbs.query(query), self.run)
+
+    async def first(self, query: Query[E]) -> E | None:
+        """Read the first entity of a query; None where there is none."""
+        return next(iter(await self.query(query.limit(1)).all()), None)
+
+    async def count(self, query: Query[E]) -> int:
+        """Count what a query gives, over all its pages."""
+        return await self.run(self._verbs.count(query))
+
+    async def put_many(self, entities: Iterable[E]) -> tuple[E, ...]:
+        """Store many entities in batches of 25 at the same time, replacing what stands at their keys.
+
+        Gives them back with their counter numbers. Unprocessed lists what was not stored.
+        """
+        return await self.run(self._verbs.put_many(entities))
+
+
+def _client(session: Any, endpoint_url: str | None, region: str | None) -> AbstractAsyncContextManager[Any]:
+    """Make an aiobotocore client that sends each request once."""
+    try:
+        from aiobotocore.config import AioConfig
+        from aiobotocore.session import get_session
+    except ImportError as error:
+        raise ConfigurationError(
+            "AsyncStore needs aiobotocore, which is not installed", hint='install it: pip install "singletable[aio]"'
+        ) from error
+    made = get_session() if session is None else session
+    config = AioConfig(
+        retries={"total_max_attempts": 1},
+        max_pool_connections=POOL,
+        user_agent_extra="singletable",
+        connect_timeout=CONNECT_SECONDS,
+    )
+    client: AbstractAsyncContextManager[Any] = made.create_client(
+        "dynamodb", endpoint_url=endpoint_url, region_name=region, config=config
+    )
+    return client

@@ -1,0 +1,154 @@
+"""The operation behind each verb, for both colours: what is handed in is checked here, and nothing is sent."""
+
+from __future__ import annotations
+
+import os
+import random
+import secrets
+import time
+from collections.abc import Callable, Iterable, Mapping
+from datetime import UTC, datetime
+from typing import Any, Protocol, TypeAlias, TypeVar
+
+from singletable.entity import Entity
+from singletable.errors import ConfigurationError, UsageError, kind_of
+from singletable.expressions import Change, Condition
+from singletable.operations.batch import PutMany
+from singletable.operations.context import Context
+from singletable.operations.query import Count
+from singletable.operations.single import Create, Delete, Get, One, Put
+from singletable.operations.update import Update, changes_of
+from singletable.queries import Query, Ref
+from singletable.schema import Table, model_of
+from singletable.wire import Steps
+
+__all__ = ["CONNECT_SECONDS", "POOL", "Clock", "Operation", "Verbs", "check_place", "utc_now"]
+
+T_co = TypeVar("T_co", covariant=True)
+E = TypeVar("E", bound=Entity)
+
+Clock: TypeAlias = Callable[[], datetime]
+
+ATTEMPTS = 4
+WORKERS = 8
+POOL = 64
+"""Connections of a client, and threads of a store, at most."""
+
+CONNECT_SECONDS = 5
+
+
+class Operation(Protocol[T_co]):
+    """What `run` takes: a value that knows the steps of one verb."""
+
+    def steps(self, context: Context) -> Steps[T_co]:
+        """Give the flow to run."""
+        ...
+
+
+def utc_now() -> datetime:
+    """Tell the time of day."""
+    return datetime.now(UTC)
+
+
+def check_place(client: Any, *others: Any) -> None:
+    """Raise ConfigurationError where a client is given beside what would make one."""
+    if client is not None and any(other is not None for other in others):
+        raise ConfigurationError(
+            "a store was given a client and also a session, endpoint_url or region",
+            hint="the client already has them: give one or the other",
+        )
+
+
+class Verbs:
+    """A table under a name, and for each verb the operation that does it."""
+
+    def __init__(self, table: Table, name: str | None, clock: Clock) -> None:
+        table.check()
+        self.table = table
+        self.context = Context(
+            table.name if name is None else name,
+            clock=clock,
+            monotonic=time.monotonic,
+            jitter=random.random,
+            fresh_id=lambda: secrets.token_urlsafe(12),
+            attempts=_attempts(),
+            workers=WORKERS,
+        )
+
+    def get(self, ref: Ref[E], consistent: bool) -> Get[E]:
+        """Make the operation of `get`."""
+        return Get(self._ref(ref), consistent)
+
+    def one(self, ref: Ref[E], consistent: bool) -> One[E]:
+        """Make the operation of `one`."""
+        return One(self._ref(ref), consistent)
+
+    def create(self, entity: E) -> Create[E]:
+        """Make the operation of `create`."""
+        return Create(self._own(entity))
+
+    def put(self, entity: E, when: Condition | None) -> Put[E]:
+        """Make the operation of `put`."""
+        return Put(self._own(entity), when)
+
+    def update(
+        self, what: Ref[E] | E, changes: Iterable[Change | Mapping[str, object]], when: Condition | None
+    ) -> Update[E]:
+        """Make the operation of `update`."""
+        ref = self._referred(what)
+        loaded = None if isinstance(what, Ref) else what
+        return Update(ref, changes_of(model_of(ref.entity), changes), when, loaded)
+
+    def delete(self, what: Ref[E] | E, when: Condition | None) -> Delete[E]:
+        """Make the operation of `delete`."""
+        return Delete(self._referred(what), when)
+
+    def count(self, query: Query[E]) -> Count[E]:
+        """Make the operation of `count`."""
+        return Count(self.query(query))
+
+    def put_many(self, entities: Iterable[E]) -> PutMany[E]:
+        """Make the operation of `put_many`."""
+        return PutMany(tuple(self._own(entity) for entity in entities))
+
+    def query(self, query: Query[E]) -> Query[E]:
+        """Give a query back if it is one of this table."""
+        if not isinstance(query, Query):
+            raise UsageError(f"given {kind_of(query)}, wanted a query", hint="such as Order.key(user_id=...)")
+        self._check(query.entity)
+        return query
+
+    def _own(self, entity: E) -> E:
+        if not isinstance(entity, Entity):
+            raise UsageError(f"given {kind_of(entity)}, wanted an entity", hint="an instance of a subclass of Entity")
+        self._check(type(entity))
+        return entity
+
+    def _ref(self, ref: Ref[E]) -> Ref[E]:
+        if not isinstance(ref, Ref):
+            raise UsageError(f"given {kind_of(ref)}, wanted a reference", hint="such as User.at(user_id=...)")
+        self._check(ref.entity)
+        return ref
+
+    def _referred(self, what: Ref[E] | E) -> Ref[E]:
+        if isinstance(what, Ref):
+            ref: Ref[E] = self._ref(what)
+            return ref
+        entity = self._own(what)
+        parts = model_of(type(entity)).primary.parts
+        return type(entity).at(**{name: entity.__dict__.get(name) for name in parts})
+
+    def _check(self, entity: type) -> None:
+        table = model_of(entity).table
+        if table is not self.table:
+            raise UsageError(
+                f"{entity.__name__} belongs to table {table.name!r}, this store holds {self.table.name!r}",
+                hint="make a Store for that table",
+            )
+        self.table.check()
+
+
+def _attempts() -> int:
+    """Read how often a request is sent at most: `AWS_MAX_ATTEMPTS`, or 4 as botocore has it for DynamoDB."""
+    given = os.environ.get("AWS_MAX_ATTEMPTS", "")
+    return int(given) if given.isdigit() and int(given) > 0 else ATTEMPTS
