@@ -66,7 +66,7 @@ class Pages(Generic[E]):
         self._query = query
         self._start: Item | None = None
         self._left = query.most
-        self._page = 0
+        self._page: int = 0
         self.done = False
 
     def steps(self, context: Context) -> Steps[tuple[E, ...]]:
