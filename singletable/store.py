@@ -80,7 +80,7 @@ class Store:
             )
         table.check()
         self.table = table
-        self.name = table.name if name is None else name
+        self.name: str = table.name if name is None else name
         self._made = client
         self._make: Callable[[], Any] = lambda: _client(session, endpoint_url, region)
         self._making = RLock()
