@@ -56,9 +56,9 @@ class Entity:
     _hidden: dict[str, AttributeValue]
 
     def __init_subclass__(
-        cls, *, table: Table | None = None, tag: str | None = None, aliases: Iterable[str] = (), **rest: Any
+        cls, *, table: Table | None = None, tag: str | None = None, aliases: Iterable[str] = ()
     ) -> None:
-        super().__init_subclass__(**rest)
+        super().__init_subclass__()
         annotations = read_annotations(cls)
         own = _own_fields(cls, annotations)
         for name, field in own.items():
@@ -353,15 +353,16 @@ def _check_attributes(cls: type[Entity], table: Table, layouts: Iterable[Layout]
     if table.tag is not None:
         taken[table.tag] = "the type tag"
     plain = {name: part for layout in layouts for name, part in layout.plain.items()}
+    types = {column.name: column.attribute_type for column in table.columns}
     for name, field in cls.__fields__.items():
-        if plain.get(field.attribute) == name:
+        if plain.get(field.attribute) == name and types[field.attribute] == field.codec.attribute_type:
             continue
         other = taken.setdefault(field.attribute, f"field {name!r}")
         if other != f"field {name!r}":
             raise DeclarationError(
                 f"{cls.__qualname__}.{name} would be stored as {field.attribute!r}, which is {other}",
                 hint='store it under another name: Field(name="..."); a field may only be a key attribute itself where '
-                "the template is exactly {field} and the key is raw or a number",
+                "the template is exactly {field}, raw or a number, and stored as the key is",
             )
 
 

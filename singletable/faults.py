@@ -18,7 +18,7 @@ def reraise(error: Exception, endpoint: str) -> NoReturn:
     """Raise what a botocore exception means, with it as the cause; any other exception is raised as it is.
 
     Refusal for an error that DynamoDB answered, NoReply where no answer came, ConfigurationError where no request could
-    be made for want of a region or credentials.
+    be made: for want of a region or credentials, or (with no `endpoint` yet) since none can be made of the settings.
     """
     from botocore import exceptions as theirs
 
@@ -38,6 +38,10 @@ def reraise(error: Exception, endpoint: str) -> NoReturn:
             "no AWS credentials were found",
             hint="set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, a profile or a role; any values do for a local "
             "engine. Without AWS: Store.local(table)",
+        ) from error
+    if not endpoint and isinstance(error, theirs.BotoCoreError | ValueError):
+        raise ConfigurationError(
+            f"no AWS client can be made: {error}", hint="check the endpoint, the region and the AWS profile"
         ) from error
     raise error
 

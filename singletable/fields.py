@@ -62,7 +62,7 @@ class Field(Generic[T]):
         self.default = default
         self.default_factory = default_factory
         self.stored_name = name
-        self.name = ""
+        self.name: str = ""
         self.annotation: object = MISSING
         self._codec: Codec | None = None
         self._resolve: Callable[[], object] | None = None

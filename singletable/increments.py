@@ -121,7 +121,7 @@ class AutoIncrement(Field[int]):
         name: str | None = None,
     ) -> None:
         super().__init__(name=name)
-        self.options = Drawing(
+        self.options: Drawing = Drawing(
             sequence=strategy if isinstance(strategy, Sequence) else None,
             strategy="counter" if isinstance(strategy, Sequence) else strategy,
             per=per,

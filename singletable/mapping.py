@@ -25,13 +25,16 @@ from singletable.errors import (
 from singletable.fields import MISSING
 from singletable.increments import AutoIncrement
 from singletable.queries import Layout
-from singletable.schema import HIDDEN, Model, model_of
+from singletable.schema import CREATE_ID, HIDDEN, Model, model_of
 from singletable.sizes import ITEM_BYTES, item_size
 from singletable.wire import AttributeValue, Item
 
 __all__ = ["GONE", "Mapper", "from_item", "kind_of_item", "mapper_of", "to_dict", "to_item"]
 
 E = TypeVar("E", bound=Entity)
+
+CREATE_ID_BYTES = 18
+"""A create adds so many bytes to an item: the name `_c` and an id of sixteen characters."""
 
 GONE = HIDDEN + "gone"
 """The tag of a tombstone: what a deleted item leaves whose number must not be given out again."""
@@ -222,7 +225,7 @@ def _corrupt(model: Model, name: str, what: str) -> CorruptItem:
 
 
 def _check_size(model: Model, item: Item) -> None:
-    size = item_size(item)
+    size = item_size(item) + (0 if CREATE_ID in item else CREATE_ID_BYTES)
     if size > ITEM_BYTES:
         raise ItemTooLarge(
             f"{model.name}: the item has {size} bytes, DynamoDB stores at most {ITEM_BYTES}",

@@ -75,8 +75,10 @@ class GlobalIndex:
         if len(name) < 3:
             raise DeclarationError(f"index name {name!r} is too short", hint="DynamoDB wants 3 to 255 characters")
         self.name = name
-        self.pk = KeyColumn.of(pk.replace("{name}", name) if isinstance(pk, str) else pk)
-        self.sk = None if sk is None else KeyColumn.of(sk.replace("{name}", name) if isinstance(sk, str) else sk)
+        self.pk: KeyColumn = KeyColumn.of(pk.replace("{name}", name) if isinstance(pk, str) else pk)
+        self.sk: KeyColumn | None = None
+        if sk is not None:
+            self.sk = KeyColumn.of(sk.replace("{name}", name) if isinstance(sk, str) else sk)
 
     def __repr__(self) -> str:
         return f"<GlobalIndex {self.name}: {', '.join(column.name for column in (self.pk, self.sk) if column)}>"
@@ -101,9 +103,9 @@ class Table:
         untagged: Literal["by_key"] | None = None,
     ) -> None:
         self.name = name
-        self.pk = KeyColumn.of(pk)
-        self.sk = None if sk is None else KeyColumn.of(sk)
-        self.indexes = tuple(indexes)
+        self.pk: KeyColumn = KeyColumn.of(pk)
+        self.sk: KeyColumn | None = None if sk is None else KeyColumn.of(sk)
+        self.indexes: tuple[GlobalIndex, ...] = tuple(indexes)
         self.tag = tag
         self.untagged = "by_key" if tag is None else untagged
         self._entities: weakref.WeakValueDictionary[tuple[str, str], type] = weakref.WeakValueDictionary()
@@ -197,12 +199,12 @@ class Key:
             raise TemplateError(
                 "a Key has no partition key template", hint='such as Key(pk="#USER#{user_id}", sk="#A")'
             )
-        self.pk = Template.parse(pk)
-        self.sk = None if sk is None else Template.parse(sk)
+        self.pk: Template = Template.parse(pk)
+        self.sk: Template | None = None if sk is None else Template.parse(sk)
         self.on = on
         self.raw: bool = raw
         self.root: Key = self if within is None else within.key.root
-        self.name = ""
+        self.name: str = ""
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = self.name or name

@@ -1,0 +1,168 @@
+"""Correct use, which the checkers must accept: every `assert_type` is a type that the library promises."""
+
+from collections.abc import Iterable
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Any, TypeVar, assert_type
+
+from shop import Invoice, Order, OrderLine, Region, User, ann, app, now, order, store
+
+from singletable import (
+    BoundKey,
+    Change,
+    Condition,
+    Entity,
+    Field,
+    Query,
+    Ref,
+    Rows,
+    Store,
+    evolve,
+    fields,
+    from_item,
+    to_dict,
+    to_item,
+)
+
+# The program of the first page.
+store.create_table()
+for each in store.query(Order.pending(user_id="u1")):
+    assert_type(each, Order)
+for region in store.query(Region.key(country="CN", path=("SICHUAN",))):
+    assert_type(region, Region)
+ann = store.update(User.at(user_id="u1"), User.email.set("ann@example.org"))
+assert_type(ann, User)
+assert_type(order, Order)
+assert_type(Store.local(app), Store)
+
+# An instance holds values.
+assert_type(order.user_id, str)
+assert_type(order.order_id, int)
+assert_type(order.placed_at, datetime)
+assert_type(order.price, Decimal | None)
+assert_type(order.tags, set[str])
+assert_type(order.lines, list[str])
+assert_type(order.due, date | None)
+assert_type(order.currency, str)
+assert_type(ann.email, str | None)
+assert_type(Region(country="CN", path=(), name="all").path, tuple[str, ...])
+
+# The class holds fields.
+assert_type(Order.status, Field[str])
+assert_type(Order.order_id, Field[int])
+assert_type(Order.price, Field[Decimal | None])
+assert_type(Order.tags, Field[set[str]])
+assert_type(Order.key, BoundKey[Order])
+assert_type(Order.by_status, BoundKey[Order])
+
+# What is drawn or has a default may be left out and may be given; a base's fields count.
+Order(user_id="u1", placed_at=now, order_id=7, status="PAID", total=3, price=None, tags={"a"}, lines=[], due=None)
+invoice = Invoice(made=now)
+assert_type(invoice.number, int)
+assert_type(invoice.made, datetime)
+assert_type(Invoice.number, Field[int])
+Invoice(made=now, number=5, paid=True)
+OrderLine(user_id="u1", order_id=order.order_id, line_no=1, sku="s")
+
+# Conditions.
+paid = Order.status == "PAID"
+assert_type(paid, Condition)
+assert_type(Order.status != "PAID", Condition)
+assert_type(Order.total < 5, Condition)
+assert_type(Order.total <= 5, Condition)
+assert_type(Order.total > 5, Condition)
+assert_type(Order.placed_at >= now, Condition)
+assert_type(Order.due == None, Condition)  # noqa: E711
+assert_type(paid & (Order.total > 5), Condition)
+assert_type(paid | ~(Order.total > 5) & User.email.exists(), Condition)
+assert_type(~paid, Condition)
+assert_type(Order.total.between(1, 5), Condition)
+assert_type(Order.status.is_in("PAID", "OPEN"), Condition)
+assert_type(Order.status.startswith("PA"), Condition)
+assert_type(User.email.startswith("ann@"), Condition)
+assert_type(Order.tags.contains("gift"), Condition)
+assert_type(Order.price.does_not_exist(), Condition)
+assert_type(Order.status.is_type("S"), Condition)
+
+# Changes.
+assert_type(Order.status.set("PAID"), Change)
+assert_type(Order.price.set(None), Change)
+assert_type(User.email.remove(), Change)
+assert_type(Order.total.add(1), Change)
+assert_type(Order.price.add(Decimal("0.5")), Change)
+assert_type(Order.tags.add({"gift"}), Change)
+assert_type(Order.tags.delete({"gift"}), Change)
+
+# References.
+ref = Order.at(user_id="u1", order_id=7)
+assert_type(ref, Ref[Order])
+assert_type(store.get(ref), Order | None)
+assert_type(store.get(User.at(user_id="u1"), consistent=True), User | None)
+assert_type(store.one(ref), Order)
+assert_type(store.update(ref, Order.status.set("PAID"), {"total": 5}), Order)
+assert_type(store.update(order, Order.total.add(1), when=paid & (Order.total < 9)), Order)
+assert_type(store.delete(ref), Order | None)
+assert_type(store.delete(order, when=paid), Order | None)
+assert_type(store.put(order), Order)
+assert_type(store.put(ann, when=User.email.does_not_exist()), User)
+assert_type(store.create(invoice), Invoice)
+
+# Queries keep the type, step by step.
+query = Order.by_status(user_id="u1")
+assert_type(query, Query[Order])
+assert_type(query.begins_with(status="PEN"), Query[Order])
+assert_type(query.between(placed_at=(now, now)), Query[Order])
+assert_type(query.gt(status="A").lt(status="B"), Query[Order])
+assert_type(query.gte(status="A").lte(status="B"), Query[Order])
+assert_type(query.where(paid), Query[Order])
+assert_type(query.descending(), Query[Order])
+assert_type(query.limit(3), Query[Order])
+assert_type(query.below(), Query[Order])
+assert_type(Order.key(user_id="u1").consistent(), Query[Order])
+assert_type(Order.key(user_id="u1").begins_with(order_id="1").where(paid).descending().limit(3), Query[Order])
+assert_type(Order.pending("u1"), Query[Order])
+assert_type(Order.recent("u1", since=now, most=3).where(paid), Query[Order])
+
+# What a query gives.
+rows = store.query(query)
+assert_type(rows, Rows[Order])
+assert_type(rows.all(), list[Order])
+assert_type([row.order_id for row in rows], list[int])
+assert_type(store.first(query), Order | None)
+assert_type(store.count(query), int)
+assert_type(store.put_many([order, order]), tuple[Order, ...])
+
+# Functions on entities.
+assert_type(evolve(order, status="PAID"), Order)
+assert_type(to_dict(order), dict[str, Any])
+assert_type(from_item(Order, to_item(order)), Order)
+for name, field in fields(Order).items():
+    assert_type(name, str)
+    assert_type(field.attribute, str)
+assert_type(Order.describe(), str)
+assert_type({order: order.total, order: 2}, dict[Order, int])
+assert_type(order == ann, bool)
+
+# Code that is written for any entity.
+E = TypeVar("E", bound=Entity)
+
+
+def renew(ref: Ref[E], *changes: Change) -> E:
+    """Keep the type through the verbs."""
+    found = store.get(ref)
+    return store.create(store.one(ref)) if found is None else store.update(found, *changes)
+
+
+def there(refs: Iterable[Ref[Entity]]) -> list[Entity | None]:
+    """Take references of different kinds: a reference to an order is a reference to an entity."""
+    return [store.get(ref) for ref in refs]
+
+
+def every(kinds: Iterable[Query[Entity]]) -> list[Entity]:
+    """Take queries of different kinds: a query of orders is a query of entities."""
+    return [found for kind in kinds for found in store.query(kind)]
+
+
+assert_type(renew(ref, Order.total.add(1)), Order)
+assert_type(there([ref, User.at(user_id="u1")]), list[Entity | None])
+assert_type(every([query, User.key(user_id="u1")]), list[Entity])
