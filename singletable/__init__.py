@@ -44,12 +44,14 @@ from singletable.errors import (
     UsageError,
 )
 from singletable.expressions import Change, Condition
-from singletable.fields import Field
+from singletable.fields import Field, computed
 from singletable.increments import AutoIncrement, Sequence
+from singletable.indexes import GlobalIndex, LocalIndex
 from singletable.mapping import from_item, to_dict, to_item
+from singletable.patterns import BoundKey, Key, pattern
 from singletable.queries import Query, Ref
 from singletable.rows import Rows
-from singletable.schema import BoundKey, GlobalIndex, Key, Table, pattern
+from singletable.schema import Table
 from singletable.store import Store
 
 __all__ = [
@@ -72,6 +74,7 @@ __all__ = [
     "KeyClash",
     "KeyPartError",
     "KeyTooLong",
+    "LocalIndex",
     "MalformedKey",
     "MissingPart",
     "NoTruthValue",
@@ -102,6 +105,7 @@ __all__ = [
     "Unreachable",
     "UnresolvedName",
     "UsageError",
+    "computed",
     "evolve",
     "fields",
     "from_item",

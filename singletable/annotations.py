@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from types import FrameType
 from typing import Any
 
-from singletable.errors import UnresolvedName
-from singletable.fields import Field
+from singletable.errors import DeclarationError, UnresolvedName
+from singletable.fields import Field, computed
 
 __all__ = ["Annotations", "read_annotations"]
 
@@ -29,7 +29,7 @@ WORD = re.compile(r"[^\W\d]\w*")
 
 @dataclass(frozen=True, slots=True)
 class Annotations:
-    """The annotations of one class body, and the names they may use."""
+    """The annotations of one class body, and the names they may use; what a computed field returns is one of them."""
 
     owner: str
     own: Mapping[str, object]
@@ -55,7 +55,7 @@ class Annotations:
 
 def read_annotations(cls: type) -> Annotations:
     """Collect a class's own annotations with the names around it; call it while the class statement runs."""
-    own = inspect.get_annotations(cls)
+    own = inspect.get_annotations(cls) | _computed_types(cls)
     texts = " ".join(value if isinstance(value, str) else _forward(value) for value in own.values())
     words = set(WORD.findall(texts))
     module = sys.modules.get(cls.__module__)
@@ -66,6 +66,20 @@ def read_annotations(cls: type) -> Annotations:
         vars(module) if module else {},
         {name: value for name, value in around.items() if name in words},
     )
+
+
+def _computed_types(cls: type) -> dict[str, object]:
+    """Give what each computed field of a class body says it returns."""
+    found: dict[str, object] = {}
+    for name, value in vars(cls).items():
+        if isinstance(value, computed):
+            found[name] = inspect.get_annotations(value.function).get("return")
+            if found[name] is None:
+                raise DeclarationError(
+                    f"{cls.__qualname__}.{name} is computed, but does not say what it gives",
+                    hint=f"write `def {name}(self) -> date: ...`",
+                )
+    return found
 
 
 def _forward(annotation: object) -> str:

@@ -13,7 +13,7 @@ from singletable.errors import KeyClash, RangeClash, TagClash
 from singletable.keys import KeyFormat, KeyTemplate, NativeTemplate, Segment
 from singletable.keys.clash import Clash, Form, Slot, clashes
 from singletable.keys.language import Language
-from singletable.queries import Layout
+from singletable.layouts import Layout
 
 __all__ = ["Claim", "check_claims", "check_tags"]
 

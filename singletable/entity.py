@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from contextlib import suppress
 from typing import Any, ClassVar, NoReturn, Self, TypeVar, dataclass_transform
 
 from singletable.annotations import (
@@ -21,16 +20,16 @@ from singletable.annotations import (
     plain_type,
     read_annotations,
 )
+from singletable.building import declare
 from singletable.describing import describe
-from singletable.errors import DeclarationError, UnknownField, UnresolvedName, UsageError, closest
-from singletable.fields import MISSING, Field
+from singletable.errors import DeclarationError, UnknownField, UsageError, closest
+from singletable.fields import MISSING, Field, computed
 from singletable.increments import AutoIncrement
-from singletable.numbering import Numbering, check_sequence, numbering
-from singletable.queries import Layout, Ref, refer
-from singletable.schema import CREATE_ID, HIDDEN, WRITE_ID, Declared, Key, Model, Table, model_of
+from singletable.queries import Ref, refer
+from singletable.schema import Declared, Table, model_of
 from singletable.wire import AttributeValue
 
-__all__ = ["Entity", "evolve", "fields"]
+__all__ = ["Entity", "evolve", "fields", "values_of"]
 
 E = TypeVar("E", bound="Entity")
 
@@ -68,7 +67,9 @@ class Entity:
         if table is not None:
             cls.__table__ = table
         _write_init(cls)
-        _declare(cls, tag, tuple(aliases))
+        declared = declare(cls, cls.__fields__, cls.__table__, (tag, tuple(aliases)))
+        if declared is not None:
+            cls.__singletable__ = declared
 
     @classmethod
     def at(cls, **parts: object) -> Ref[Self]:
@@ -93,8 +94,8 @@ class Entity:
         return type(self) is type(other) and self.__dict__ == other.__dict__
 
     def __hash__(self) -> int:
-        parts = model_of(type(self)).primary.parts
-        return hash((type(self), *(self.__dict__.get(name) for name in parts)))
+        values, parts = values_of(self), model_of(type(self)).primary.parts
+        return hash((type(self), *(values.get(name) for name in parts)))
 
     def __repr__(self) -> str:
         values = ", ".join(f"{name}={self.__dict__[name]!r}" for name in self.__fields__ if name in self.__dict__)
@@ -117,6 +118,12 @@ def fields(entity: type[Entity] | Entity) -> Mapping[str, Field[Any]]:
     return dict(entity.__fields__)
 
 
+def values_of(entity: Entity) -> Mapping[str, Any]:
+    """Give the values of every field that has one, computed ones among them."""
+    made = {name: field.function(entity) for name, field in entity.__fields__.items() if isinstance(field, computed)}
+    return {**entity.__dict__, **made} if made else entity.__dict__
+
+
 def evolve(entity: E, **changes: object) -> E:
     """Make another entity with some fields changed; nothing is stored. UnknownField for a name that is none."""
     for name in changes:
@@ -124,6 +131,8 @@ def evolve(entity: E, **changes: object) -> E:
             raise UnknownField(
                 f"{type(entity).__name__} has no field {name!r}", hint=closest(name, entity.__fields__), field=name
             )
+        if isinstance(entity.__fields__[name], computed):
+            raise UsageError(f"{type(entity).__name__}.{name} is computed", hint="change the fields it is computed from")
     made = type(entity)(**{**entity.__dict__, **changes})
     object.__setattr__(made, "_hidden", getattr(entity, "_hidden", {}))
     return made
@@ -135,7 +144,7 @@ def evolve(entity: E, **changes: object) -> E:
 def _own_fields(cls: type[Entity], annotations: Annotations) -> dict[str, Field[Any]]:
     own: dict[str, Field[Any]] = {}
     for name, annotation in annotations.own.items():
-        if _declares_field(cls, name, annotation, annotations):
+        if isinstance(vars(cls).get(name), computed) or _declares_field(cls, name, annotation, annotations):
             own[name] = _field(cls, name)
     for name, value in vars(cls).items():
         if isinstance(value, Field) and name not in own:
@@ -180,7 +189,8 @@ def _settle(cls: type[Entity], own: Mapping[str, Field[Any]], annotations: Annot
     """Give each field of one class body its type. UnresolvedName while a name is missing."""
     for name, field in own.items():
         if field.annotation is MISSING:
-            annotation = field_type(annotations.resolve(name))
+            hint = annotations.resolve(name)
+            annotation = hint if isinstance(field, computed) else field_type(hint)
             _check_annotation(cls, field, annotation)
             field.settle(annotation)
 
@@ -219,6 +229,8 @@ def _write_init(cls: type[Entity]) -> None:
     optional: list[str] = []
     body: list[str] = []
     for name, field in cls.__fields__.items():
+        if isinstance(field, computed):
+            continue
         value = name
         if field.default_factory is not MISSING:
             names[f"_make_{name}"] = field.default_factory
@@ -233,143 +245,3 @@ def _write_init(cls: type[Entity]) -> None:
     made.__qualname__ = f"{cls.__qualname__}.__init__"
     made.__doc__ = f"Make a {cls.__name__}; nothing is stored."
     type.__setattr__(cls, "__init__", made)
-
-
-# Keys and the model --------------------------------------------------------------------------------------------------
-
-
-def _declare(cls: type[Entity], tag: str | None, aliases: tuple[str, ...]) -> None:
-    own = [value for value in vars(cls).values() if isinstance(value, Key) and value.on is None]
-    if not own:
-        _check_abstract(cls, tag)
-        return
-    if len(own) > 1:
-        raise DeclarationError(
-            f"{cls.__qualname__} has {len(own)} primary keys", hint="an index key says so: Key(on=gsi1, ...)"
-        )
-    if cls.__table__ is None:
-        raise DeclarationError(
-            f"{cls.__qualname__} has a key but no table", hint=f"class {cls.__name__}(Entity, table=...)"
-        )
-    _check_tags(cls, tag, aliases)
-    cls.__singletable__ = Declared(lambda: _model(cls, own[0], tag, aliases))
-    with suppress(UnresolvedName):
-        _ = cls.__singletable__.model
-    cls.__table__.register(cls)
-
-
-def _check_abstract(cls: type[Entity], tag: str | None) -> None:
-    concrete = next((base for base in cls.__mro__[1:] if "__singletable__" in base.__dict__), None)
-    if concrete is not None:
-        raise DeclarationError(
-            f"{cls.__qualname__} would have the key of {concrete.__name__}, and stand where its items stand",
-            hint='declare `key = Key(pk="...", sk="...")` in the subclass, or move what is shared to an abstract base',
-        )
-    if tag is not None:
-        raise DeclarationError(
-            f"{cls.__qualname__} has a tag but no primary key", hint='declare `key = Key(pk="...", sk="...")`'
-        )
-
-
-def _check_tags(cls: type[Entity], tag: str | None, aliases: tuple[str, ...]) -> None:
-    for name in (*(() if tag is None else (tag,)), *aliases):
-        if not name or name.startswith(HIDDEN):
-            raise DeclarationError(
-                f"{cls.__qualname__}: {name!r} cannot be a tag", hint="wanted text without leading '!'"
-            )
-    if cls.__table__ is not None and cls.__table__.tag is None and (tag is not None or aliases):
-        raise DeclarationError(
-            f"{cls.__qualname__} has a tag, but its table keeps none", hint="leave tag= out, or give the Table a tag"
-        )
-
-
-def _model(cls: type[Entity], primary: Key, tag: str | None, aliases: tuple[str, ...]) -> Model:
-    table = cls.__table__
-    if table is None:
-        raise DeclarationError(f"{cls.__qualname__} has no table")
-    types = {name: plain_type(_annotation(field)) for name, field in cls.__fields__.items()}
-    layout = primary.layout(table, types)
-    indexes = _index_layouts(cls, table, types)
-    _check_attributes(cls, table, (layout, *indexes.values()))
-    numbers: list[Numbering] = []
-    for field in cls.__fields__.values():
-        if isinstance(field, AutoIncrement):
-            check_sequence(field, cls.__fields__)
-            numbers.append(numbering(field, layout, tagged=table.tag is not None))
-    return Model(
-        entity=cls,
-        name=cls.__name__,
-        table=table,
-        tag=None if table.tag is None else tag or cls.__name__,
-        aliases=aliases,
-        fields=cls.__fields__,
-        primary=layout,
-        indexes=indexes,
-        numbers=tuple(numbers),
-        family=primary.root,
-        patterns=_patterns(cls),
-    )
-
-
-def _annotation(field: Field[Any]) -> object:
-    _ = field.codec
-    return field.annotation
-
-
-def _index_layouts(cls: type[Entity], table: Table, types: Mapping[str, object]) -> dict[str, Layout]:
-    layouts: dict[str, Layout] = {}
-    owners: dict[str, str] = {}
-    for name, key in _keys(cls).items():
-        if key.on is None:
-            continue
-        if not any(index is key.on for index in table.indexes):
-            raise DeclarationError(
-                f"{cls.__qualname__}.{name} is a key of {key.on!r}, which table {table.name!r} does not have",
-                hint="list it: Table(..., indexes=[...])",
-            )
-        other = owners.setdefault(key.on.name, name)
-        if other != name:
-            raise DeclarationError(
-                f"{cls.__qualname__}.{other} and .{name} are keys of one index {key.on.name!r}",
-                hint="an item has one place in an index: add a second GlobalIndex",
-            )
-        layouts[name] = key.layout(table, types)
-    return layouts
-
-
-def _keys(cls: type[Entity]) -> dict[str, Key]:
-    found: dict[str, Key] = {}
-    for base in reversed(cls.__mro__):
-        found |= {name: value for name, value in vars(base).items() if isinstance(value, Key)}
-    return found
-
-
-def _check_attributes(cls: type[Entity], table: Table, layouts: Iterable[Layout]) -> None:
-    """Raise where two fields, or a field and a key attribute, the tag or the create id, are stored under one name."""
-    taken = {column.name: "a key attribute" for column in table.columns} | {
-        CREATE_ID: "the create id",
-        WRITE_ID: "the write id",
-    }
-    if table.tag is not None:
-        taken[table.tag] = "the type tag"
-    plain = {name: part for layout in layouts for name, part in layout.plain.items()}
-    types = {column.name: column.attribute_type for column in table.columns}
-    for name, field in cls.__fields__.items():
-        if plain.get(field.attribute) == name and types[field.attribute] == field.codec.attribute_type:
-            continue
-        other = taken.setdefault(field.attribute, f"field {name!r}")
-        if other != f"field {name!r}":
-            raise DeclarationError(
-                f"{cls.__qualname__}.{name} would be stored as {field.attribute!r}, which is {other}",
-                hint='store it under another name: Field(name="..."); a field may only be a key attribute itself where '
-                "the template is exactly {field}, raw or a number, and stored as the key is",
-            )
-
-
-def _patterns(cls: type[Entity]) -> tuple[str, ...]:
-    names: list[str] = []
-    for base in reversed(cls.__mro__):
-        for name, value in vars(base).items():
-            if hasattr(getattr(value, "__func__", None), "__singletable_pattern__"):
-                names.append(name)
-    return tuple(dict.fromkeys(names))

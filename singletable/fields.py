@@ -18,7 +18,7 @@ from singletable.errors import DeclarationError, FieldValueError, NoTruthValue, 
 from singletable.expressions import IN_OPERANDS, Change, Condition, Path
 from singletable.wire import AttributeValue
 
-__all__ = ["MISSING", "Field"]
+__all__ = ["MISSING", "Field", "computed"]
 
 T = TypeVar("T")
 V = TypeVar("V")
@@ -293,6 +293,32 @@ class Field(Generic[T]):
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name or '(not declared)'}>"
+
+
+class computed(Field[T]):  # noqa: N801  # used as a decorator, like property
+    """A value that is computed from the other fields, stored with them and written anew on every write.
+
+        @computed
+        def day(self) -> date:
+            return self.sent_at.date()
+
+    It can stand in key templates and conditions; it is never given to the constructor and cannot be changed.
+    """
+
+    def __init__(self, function: Callable[[Any], T]) -> None:
+        super().__init__()
+        self.function = function
+        self.__doc__ = function.__doc__
+
+    @property
+    def required(self) -> bool:
+        """Whether the constructor must be given a value: it never is."""
+        return False
+
+    if not TYPE_CHECKING:
+
+        def __get__(self, instance: object | None, owner: Any) -> Any:
+            return self if instance is None else self.function(instance)
 
 
 _SETS = frozenset({"SS", "NS", "BS"})

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, Literal, TypeVar
 
 from singletable.codecs import CodecError
-from singletable.entity import Entity, evolve
+from singletable.entity import Entity, evolve, values_of
 from singletable.errors import (
     CorruptItem,
     FieldValueError,
@@ -22,9 +22,10 @@ from singletable.errors import (
     KeyPartError,
     NumberNotAssigned,
 )
-from singletable.fields import MISSING
+from singletable.fields import MISSING, computed
 from singletable.increments import AutoIncrement
-from singletable.queries import Layout
+from singletable.judging import holds
+from singletable.layouts import Layout
 from singletable.schema import CREATE_ID, HIDDEN, Model, model_of
 from singletable.sizes import ITEM_BYTES, item_size
 from singletable.wire import AttributeValue, Item
@@ -73,7 +74,7 @@ class Mapper(Generic[E]):
 
         FieldValueError, KeyPartError, KeyTooLong, NumberNotAssigned or ItemTooLarge where it cannot be stored.
         """
-        values = entity.__dict__
+        values = values_of(entity)
         item: Item = dict(getattr(entity, "_hidden", {}))
         if self.model.tag is not None and self.model.table.tag is not None:
             item[self.model.table.tag] = {"S": self.model.tag}
@@ -86,7 +87,7 @@ class Mapper(Generic[E]):
                 raise FieldValueError(name, given=error.given, wanted=error.wanted) from None
             if encoded is not None:
                 item[attribute] = encoded
-        item |= self.keys(values)
+        item |= self.keys(values, item)
         _check_size(self.model, item)
         return item
 
@@ -97,20 +98,12 @@ class Mapper(Generic[E]):
         if missing:
             self.encode(evolve(entity, **missing))
 
-    def keys(self, values: Mapping[str, Any]) -> Item:
-        """Write every key attribute: the primary key, and each index key whose parts are all there."""
-        item = self.model.primary.render(values)
+    def keys(self, values: Mapping[str, Any], item: Item) -> Item:
+        """Write every key attribute: the primary key, and each index key the item (without its keys) has."""
+        keys = self.model.primary.render(values)
         for layout in self.model.indexes.values():
-            item |= index_key(layout, values)
-        return item
-
-    def key(self, entity: E) -> Item:
-        """Write the primary key alone."""
-        values = entity.__dict__
-        for name in self.model.primary.parts:
-            if name not in values:
-                raise _unassigned(self.model, name)
-        return self.model.primary.render(values)
+            keys |= index_key(layout, values, item)
+        return keys
 
     def decode(self, item: Item) -> E:
         """Read an item of this entity. ForeignItem for any other, CorruptItem where it contradicts itself."""
@@ -126,8 +119,9 @@ class Mapper(Generic[E]):
                 values[name] = decode(stored)
             except CodecError as error:
                 raise _corrupt(self.model, name, f"holds {error.given}, wanted {error.wanted}") from error
-        self._check_key(item, values)
-        return self._made(values, {name: value for name, value in item.items() if name not in self.known})
+        made = self._made(values, {name: value for name, value in item.items() if name not in self.known})
+        self._check_key(item, values_of(made))
+        return made
 
     def read(self, item: Item | None) -> E | None:
         """Read what a look-up answered: None where nothing or a tombstone stands there, ForeignItem for another's."""
@@ -165,9 +159,11 @@ class Mapper(Generic[E]):
         return made
 
 
-def index_key(layout: Layout, values: Mapping[str, Any]) -> Item:
-    """Write an index key: both attributes, or none where a part is absent (a sparse index)."""
-    if any(values.get(part) is None for part in layout.parts):
+def index_key(layout: Layout, values: Mapping[str, Any], item: Item) -> Item:
+    """Write an index key: every attribute, or none where a part is absent or the condition is not met (sparse)."""
+    if any(values.get(part) is None for part in layout.required):
+        return {}
+    if layout.when is not None and not holds(layout.when, item):
         return {}
     return layout.render(values)
 
@@ -185,12 +181,13 @@ def mapper_of(entity: type[E]) -> Mapper[E]:
 def _compile(entity: type[E]) -> Mapper[E]:
     model = model_of(entity)
     fields = model.fields.values()
+    stored = [field for field in fields if not isinstance(field, computed)]
     known = {field.attribute for field in fields} | {column.name for column in model.table.columns}
     return Mapper(
         entity,
         model,
         tuple((field.attribute, field.name, field.codec.encode) for field in fields),
-        tuple((field.attribute, field.name, field.codec.decode) for field in fields),
+        tuple((field.attribute, field.name, field.codec.decode) for field in stored),
         frozenset(known | ({model.table.tag} if model.table.tag is not None else set())),
     )
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from singletable.errors import DeclarationError, closest
 from singletable.increments import AutoIncrement, Drawing, Per, Strategy
 from singletable.keys import BoundTemplate
-from singletable.queries import Layout
+from singletable.layouts import Layout
 
 __all__ = ["Numbering", "check_sequence", "numbering"]
 

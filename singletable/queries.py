@@ -1,112 +1,25 @@
 """References and queries: immutable descriptions of what to read, checked when they are written.
 
-A `Layout` says how one key of an entity stands in the table or an index. A `Ref` names one item, a `Query` a range of
-items under one partition key. Neither does anything; a store runs them.
+A `Ref` names one item, a `Query` a range of items under one partition key. Neither does anything; a store runs them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 from typing import Any, Generic, TypeVar
 
-from singletable.errors import MissingPart, PartHole, QueryError, UnknownPart, closest
+from singletable.errors import MissingPart, PartHole, QueryError
 from singletable.expressions import Condition, all_of, no_truth, paths_of
-from singletable.keys import (
-    PK_BYTES,
-    SK_BYTES,
-    BoundTemplate,
-    KeyRange,
-    KeyTemplate,
-    Narrowing,
-    NativeTemplate,
-    key_range,
-)
+from singletable.keys import KeyRange, Narrowing, key_range
+from singletable.layouts import Column, Layout, words
 from singletable.wire import Item
 
-__all__ = ["Layout", "Query", "Ref", "refer"]
+__all__ = ["Query", "Ref", "Span", "refer"]
 
 E = TypeVar("E")
 E_co = TypeVar("E_co", covariant=True)
-
-
-@dataclass(frozen=True, slots=True)
-class Layout:
-    """How one key stands in the table (`index` None) or in an index: attribute names and templates of both halves."""
-
-    index: str | None
-    pk_name: str
-    pk: KeyTemplate
-    sk_name: str | None = None
-    sk: KeyTemplate | None = None
-
-    @property
-    def parts(self) -> tuple[str, ...]:
-        """Every part, the partition key's first; a part in both halves once."""
-        return tuple(dict.fromkeys(self.pk.parts + (self.sk.parts if self.sk else ())))
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The key attributes' names."""
-        return (self.pk_name,) if self.sk_name is None else (self.pk_name, self.sk_name)
-
-    @property
-    def raw(self) -> bool:
-        """Whether a half of the key holds values as they are, unescaped."""
-        return any(isinstance(half, BoundTemplate) and half.raw for half in (self.pk, self.sk))
-
-    @property
-    def plain(self) -> dict[str, str]:
-        """The key attributes that hold one field's value just as the field itself would be stored, with that field."""
-        halves = [(self.pk_name, self.pk), *([(self.sk_name, self.sk)] if self.sk_name and self.sk else [])]
-        return {name: template.parts[0] for name, template in halves if _is_plain(template)}
-
-    def render(self, values: Mapping[str, Any]) -> Item:
-        """Write the key attributes. MissingPart, KeyPartError or KeyTooLong where a part does not fit."""
-        key: Item = {self.pk_name: {self.pk.attribute_type: self.pk.render(values, limit=PK_BYTES)}}
-        if self.sk is not None and self.sk_name is not None:
-            key[self.sk_name] = {self.sk.attribute_type: self.sk.render(values, limit=SK_BYTES)}
-        return key
-
-    def parse(self, item: Item) -> dict[str, Any] | None:
-        """Read every part out of the key attributes; None where they are not of this layout."""
-        values = _parsed(self.pk, item.get(self.pk_name))
-        if values is None or self.sk is None or self.sk_name is None:
-            return values
-        more = _parsed(self.sk, item.get(self.sk_name))
-        if more is None or any(values[name] != more[name] for name in values.keys() & more.keys()):
-            return None
-        return values | more
-
-    def check_names(self, names: Mapping[str, object] | tuple[str, ...]) -> None:
-        """Raise UnknownPart for a name that is no part of this key."""
-        for name in names:
-            if name not in self.parts:
-                raise UnknownPart(
-                    name, given="a value", wanted=f"a part of this key ({self})", hint=closest(name, self.parts)
-                )
-
-    def __str__(self) -> str:
-        return " / ".join(_words(template) for template in (self.pk, self.sk) if template is not None)
-
-
-def _positive(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value > 0
-
-
-def _words(template: KeyTemplate) -> str:
-    return f"{{{template.part}}}" if isinstance(template, NativeTemplate) else template.template.text
-
-
-def _is_plain(template: KeyTemplate) -> bool:
-    if isinstance(template, NativeTemplate):
-        return True
-    return template.raw and len(template.segments) == 1 and template.segments[0].part is not None
-
-
-def _parsed(template: KeyTemplate, value: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    stored = value.get(template.attribute_type) if value else None
-    return None if stored is None else template.parse(stored)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +41,7 @@ class Ref(Generic[E_co]):
 def refer(entity: type[E], layout: Layout, parts: Mapping[str, Any]) -> Ref[E]:
     """Check the parts of a primary key and refer to the item there; a missing, unknown or unfit part raises."""
     layout.check_names(parts)
-    for name in layout.parts:
+    for name in layout.required:
         if parts.get(name) is None:
             raise MissingPart(
                 name,
@@ -136,7 +49,15 @@ def refer(entity: type[E], layout: Layout, parts: Mapping[str, Any]) -> Ref[E]:
                 wanted=f"every part of the primary key ({layout})",
                 hint=f"{entity.__name__}.at(" + ", ".join(f"{part}=..." for part in layout.parts) + ")",
             )
-    return Ref(entity, tuple((name, parts[name]) for name in layout.parts), layout, layout.render(parts))
+    return Ref(entity, tuple((name, parts.get(name)) for name in layout.parts), layout, layout.render(parts))
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """The range a query asks for in one column of the sort key."""
+
+    column: Column
+    range: KeyRange
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -156,34 +77,63 @@ class Query(Generic[E_co]):
     most: int | None = None
     strong: bool = False
     depth: int | None = None
-    range: KeyRange | None = field(init=False, repr=False)
+    spans: tuple[Span, ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         self.layout.check_names(self.values)
-        for name in self.layout.pk.parts:
+        for name in self.layout.pk_parts:
             if self.values.get(name) is None:
                 raise MissingPart(
                     name,
                     given="nothing" if name not in self.values else "None",
-                    wanted=f"every part of the partition key ({_words(self.layout.pk)})",
-                    hint=f"a query needs {', '.join(f'{part}=' for part in self.layout.pk.parts)}",
+                    wanted=f"every part of the partition key ({words(self.layout.pks)})",
+                    hint=f"a query needs {', '.join(f'{part}=' for part in self.layout.pk_parts)}",
                 )
-        object.__setattr__(self, "range", self._range())
+        object.__setattr__(self, "spans", tuple(self._spans()))
 
-    def _range(self) -> KeyRange | None:
-        template = self.layout.sk
-        if template is None:
-            if self.narrowings:
-                raise QueryError(f"{self.entity.__name__}: the key has no sort key, so it has no ranges")
-            return None
-        shared = [name for name in template.parts if name in self.layout.pk.parts]
-        given = {name: self.values[name] for name in template.parts if name in self.values}
-        return key_range(template, _without_tail(given, shared, template), self.narrowings)
+    def _spans(self) -> Iterator[Span]:
+        """Find the range of each sort key column: whole values in leading ones, then at most one range."""
+        if not self.layout.sks and self.narrowings:
+            raise QueryError(f"{self.entity.__name__}: the key has no sort key, so it has no ranges")
+        if len(self.layout.sks) > 1:
+            yield from self._native_spans()
+        elif self.layout.sks:
+            (column,) = self.layout.sks
+            yield Span(column, key_range(column.template, self._leading(column.template.parts), self.narrowings))
+
+    def _leading(self, parts: tuple[str, ...]) -> dict[str, Any]:
+        """Give the values of the sort key's leading parts.
+
+        A part that the partition key gives too stands in `values` anyway; where one before it is not given, it does not
+        narrow. Any other part without the one before it is a hole.
+        """
+        given = [name for name in parts if name in self.values]
+        whole = {name: self.values[name] for name in takewhile(self.values.__contains__, parts)}
+        for name in given[len(whole) :]:
+            if name not in self.layout.pk_parts:
+                raise PartHole(
+                    name, given="a value", wanted=f"a value for {parts[len(whole)]!r} too, which stands before it"
+                )
+        return whole
+
+    def _native_spans(self) -> Iterator[Span]:
+        """Find the ranges of a sort key of several attributes: equal in the leading ones, a range in the next."""
+        parts = tuple(column.template.parts[0] for column in self.layout.sks)
+        whole = self._leading(parts)
+        asked = {name for narrowing in self.narrowings for name, _ in narrowing.parts}
+        following = parts[len(whole)] if len(whole) < len(parts) else None
+        for name in asked - {following}:
+            raise PartHole(name, given="a range", wanted=f"whole values before it, and the range on {following!r}")
+        for column, name in zip(self.layout.sks, parts, strict=True):
+            if name in whole:
+                yield Span(column, key_range(column.template, {name: whole[name]}))
+            elif name == following and self.narrowings:
+                yield Span(column, key_range(column.template, {}, self.narrowings))
 
     @property
-    def pk(self) -> str:
-        """The partition key's stored text (or number)."""
-        return self.layout.pk.render(self.values, limit=PK_BYTES)
+    def is_empty(self) -> bool:
+        """Whether the range holds nothing, so that no request is needed."""
+        return any(span.range.operator == "empty" for span in self.spans)
 
     def begins_with(self, **parts: object) -> Query[E_co]:
         """Narrow to sort keys that continue so: whole leading parts, the last one named is a prefix of its value.
@@ -260,7 +210,7 @@ class Query(Generic[E_co]):
 
     def consistent(self) -> Query[E_co]:
         """Read strongly: every write acknowledged before is seen, at twice the cost. Not possible on an index."""
-        if self.layout.index is not None:
+        if self.layout.index is not None and not self.layout.local:
             raise QueryError(
                 f"index {self.layout.index!r} cannot be read consistently",
                 hint="DynamoDB keeps global indexes eventually consistent; query the table's own key instead",
@@ -274,18 +224,5 @@ class Query(Generic[E_co]):
         return f"<query {self.entity.__name__} {self.layout}{''.join(f'.{step.operator}' for step in self.narrowings)}>"
 
 
-def _without_tail(given: dict[str, Any], shared: list[str], template: KeyTemplate) -> dict[str, Any]:
-    """Leave out parts that only the partition key gave and that stand after a part that was not given.
-
-    A part in both halves is given by the partition key; it narrows the sort key as far as the parts before it allow.
-    """
-    whole: dict[str, Any] = {}
-    for name in template.parts:
-        if name in given:
-            whole[name] = given[name]
-        elif any(later in given and later not in shared for later in template.parts[len(whole) :]):
-            later = next(later for later in template.parts if later in given and later not in whole)
-            raise PartHole(later, given="a value", wanted=f"a value for {name!r} too, which stands before it")
-        else:
-            break
-    return whole
+def _positive(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value > 0

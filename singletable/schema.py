@@ -1,9 +1,8 @@
-"""Tables, indexes and keys: what an entity class is declared with.
+"""Tables, and what an entity class of one amounts to.
 
 Theory of operation. A `Table` is a shape, not a place; a store binds it to a name. It knows its entities weakly, by
 module and qualified name, so that a class that is defined again (a notebook cell, a test) replaces its older self.
-A `Key` on an entity class is a descriptor: `Order.key` and `Order.by_status` are bound to the class and are called with
-parts to make a query. What a class amounts to, once its annotations are understood, is its `Model`.
+What a class amounts to, once its annotations are understood, is its `Model`.
 """
 
 from __future__ import annotations
@@ -12,26 +11,16 @@ import gc
 import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
-from typing import Any, Concatenate, Generic, Literal, ParamSpec, TypeAlias, TypeVar
+from typing import Any, Literal
 
 from singletable.checks import Claim, check_claims, check_tags
-from singletable.errors import DeclarationError, TemplateError, UsageError, closest
-from singletable.fields import Field
-from singletable.keys import KeyFormat, KeyTemplate, NativeTemplate, Template, key_format
+from singletable.errors import DeclarationError, UsageError
+from singletable.fields import Field, computed
+from singletable.indexes import GlobalIndex, KeyAttribute, KeyColumn, LocalIndex
+from singletable.layouts import Layout
 from singletable.numbering import Numbering
-from singletable.queries import Layout, Query
 
-__all__ = ["BoundKey", "Declared", "GlobalIndex", "Key", "Model", "Table", "model_of", "pattern"]
-
-E = TypeVar("E")
-P = ParamSpec("P")
-
-KeyAttribute: TypeAlias = str | tuple[str, type]
-"""A key attribute: its name (text), or its name with `int` or `Decimal` for a native number."""
-
-NATIVE_NUMBERS: tuple[object, ...] = (int, Decimal)
-"""What a field that stands in a native number attribute is annotated with."""
+__all__ = ["CREATE_ID", "HIDDEN", "WRITE_ID", "Declared", "Model", "Table", "kinds_of", "model_of"]
 
 HIDDEN = "!"
 """What no tag, literal or value begins with; the items singletable keeps for itself do."""
@@ -42,46 +31,10 @@ WRITE_ID = "_w"
 CREATE_ID = "_c"
 """The attribute with the id of the create that made an item, by which a create recognises its own write."""
 
+ONLY_FIVE = "DynamoDB allows five; a GlobalIndex can do the same, eventually consistent"
 
-@dataclass(frozen=True, slots=True)
-class KeyColumn:
-    """A key attribute of a table or index: its name and DynamoDB type."""
-
-    name: str
-    attribute_type: Literal["S", "N"]
-
-    @classmethod
-    def of(cls, given: KeyAttribute) -> KeyColumn:
-        """Read `"PK"` or `("id", int)`."""
-        match given:
-            case str() if given:
-                return cls(given, "S")
-            case (str() as name, kind) if kind in NATIVE_NUMBERS:
-                return cls(name, "N")
-            case _:
-                raise DeclarationError(
-                    "a key attribute is a name, or a name with a type",
-                    hint='pk="PK" for text, sk=("sk", int) for a number',
-                )
-
-
-class GlobalIndex:
-    """A global secondary index; its key attributes are `<name>PK` and `<name>SK` unless named otherwise.
-
-    `sk=None` makes one without sort key; a native number is `("score", int)`, as for a Table.
-    """
-
-    def __init__(self, name: str, *, pk: KeyAttribute = "{name}PK", sk: KeyAttribute | None = "{name}SK") -> None:
-        if len(name) < 3:
-            raise DeclarationError(f"index name {name!r} is too short", hint="DynamoDB wants 3 to 255 characters")
-        self.name = name
-        self.pk: KeyColumn = KeyColumn.of(pk.replace("{name}", name) if isinstance(pk, str) else pk)
-        self.sk: KeyColumn | None = None
-        if sk is not None:
-            self.sk = KeyColumn.of(sk.replace("{name}", name) if isinstance(sk, str) else sk)
-
-    def __repr__(self) -> str:
-        return f"<GlobalIndex {self.name}: {', '.join(column.name for column in (self.pk, self.sk) if column)}>"
+LOCAL_INDEXES = 5
+"""Local indexes of a table, at most. Source: AWS, "Service quotas"."""
 
 
 class Table:
@@ -89,7 +42,8 @@ class Table:
 
     `tag` names the attribute that holds each item's kind; with None kinds are told apart by their key templates alone.
     `untagged="by_key"` also reads items without tag whose key fits the template. `sk=None` makes a table without sort
-    key; `sk=("sk", int)` one with a number.
+    key; `sk=("sk", int)` one with a number. `raw=True` (or a delimiter such as `raw="|"`) makes every key of its
+    entities a raw one: see `Key`.
     """
 
     def __init__(
@@ -98,14 +52,16 @@ class Table:
         *,
         pk: KeyAttribute = "PK",
         sk: KeyAttribute | None = "SK",
-        indexes: Iterable[GlobalIndex] = (),
+        indexes: Iterable[GlobalIndex | LocalIndex] = (),
         tag: str | None = "_et",
         untagged: Literal["by_key"] | None = None,
+        raw: bool | str = False,
     ) -> None:
         self.name = name
         self.pk: KeyColumn = KeyColumn.of(pk)
         self.sk: KeyColumn | None = None if sk is None else KeyColumn.of(sk)
-        self.indexes: tuple[GlobalIndex, ...] = tuple(indexes)
+        self.indexes: tuple[GlobalIndex | LocalIndex, ...] = tuple(indexes)
+        self.raw = raw
         self.tag = tag
         self.untagged = "by_key" if tag is None else untagged
         self._entities: weakref.WeakValueDictionary[tuple[str, str], type] = weakref.WeakValueDictionary()
@@ -120,6 +76,8 @@ class Table:
             raise DeclarationError(f"table {self.name!r} has two indexes of one name: {', '.join(names)}")
         if self.sk is not None and self.pk.name == self.sk.name:
             raise DeclarationError(f"table {self.name!r}: partition and sort key are both called {self.pk.name!r}")
+        if sum(index.local for index in self.indexes) > LOCAL_INDEXES:
+            raise DeclarationError(f"table {self.name!r} has more than {LOCAL_INDEXES} local indexes", hint=ONLY_FIVE)
         types: dict[str, str] = {}
         for column in self.columns:
             if types.setdefault(column.name, column.attribute_type) != column.attribute_type:
@@ -130,8 +88,22 @@ class Table:
     @property
     def columns(self) -> tuple[KeyColumn, ...]:
         """Every key attribute of the table and its indexes, each once."""
-        places = [(self.pk, self.sk), *((index.pk, index.sk) for index in self.indexes)]
-        return tuple(dict.fromkeys(column for place in places for column in place if column is not None))
+        halves = [self.pks, self.sks, *(half for index in self.indexes for half in (self.pks_of(index), index.sks))]
+        return tuple(dict.fromkeys(column for half in halves for column in half))
+
+    @property
+    def pks(self) -> tuple[KeyColumn, ...]:
+        """The partition key attribute, as half a key."""
+        return (self.pk,)
+
+    @property
+    def sks(self) -> tuple[KeyColumn, ...]:
+        """The sort key attribute, as half a key; empty where there is none."""
+        return () if self.sk is None else (self.sk,)
+
+    def pks_of(self, index: GlobalIndex | LocalIndex) -> tuple[KeyColumn, ...]:
+        """Give the partition key of an index: its own, or the table's for a local one."""
+        return self.pks if isinstance(index, LocalIndex) else index.pks
 
     @property
     def entities(self) -> tuple[type, ...]:
@@ -168,140 +140,17 @@ class Table:
         check_tags([(model.name, tag) for model in models for tag in model.tags])
         check_claims([Claim(model.name, model.primary, model.family) for model in models])
         for index in self.indexes:
-            layouts = [(model, layout) for model in models for layout in model.indexes.values()]
-            check_claims([Claim(m.name, layout, m.family) for m, layout in layouts if layout.index == index.name])
+            check_claims(
+                [
+                    Claim(model.name, layout, model.family)
+                    for model in models
+                    for layout in model.indexes.values()
+                    if layout.index == index.name and not layout.plain
+                ]
+            )
 
     def __repr__(self) -> str:
         return f"<Table {self.name}: {', '.join(sorted(entity.__name__ for entity in self.entities))}>"
-
-
-class Key:
-    """A key of an entity: its primary key, or with `on=` a key of an index.
-
-    `pk` and `sk` are templates such as `"#USER#{user_id}"`. `within=Order.key` places the entity below another: its
-    partition key is the parent's, and its sort key the parent's followed by `sk`. With `raw=True` values stand in the
-    key as they are, for tables that exist: no escaping, no padding, and a value that holds `#` is refused.
-    """
-
-    def __init__(
-        self,
-        *,
-        pk: str | None = None,
-        sk: str | None = None,
-        on: GlobalIndex | None = None,
-        within: BoundKey[Any] | None = None,
-        raw: bool = False,
-    ) -> None:
-        if within is not None:
-            pk, sk = _below(within, pk, sk, on)
-            raw = raw or within.key.raw
-        if not pk:
-            raise TemplateError(
-                "a Key has no partition key template", hint='such as Key(pk="#USER#{user_id}", sk="#A")'
-            )
-        self.pk: Template = Template.parse(pk)
-        self.sk: Template | None = None if sk is None else Template.parse(sk)
-        self.on = on
-        self.raw: bool = raw
-        self.root: Key = self if within is None else within.key.root
-        self.name: str = ""
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self.name = self.name or name
-
-    def __get__(self, instance: None, owner: type[E]) -> BoundKey[E]:
-        if instance is not None:
-            raise AttributeError(
-                f"{self.name!r} is a key of the class {owner.__name__}: write {owner.__name__}.{self.name}"
-            )
-        return BoundKey(owner, self)
-
-    def layout(self, table: Table, types: Mapping[str, object]) -> Layout:
-        """Bind both templates to the key attributes and the fields' types. DeclarationError where they do not fit."""
-        pk = table.pk if self.on is None else self.on.pk
-        sk = table.sk if self.on is None else self.on.sk
-        if (sk is None) is not (self.sk is None):
-            raise TemplateError(
-                f"{self}: the table has {'no' if sk is None else 'a'} sort key",
-                hint="leave sk= out" if sk is None else 'add sk="..." (a constant such as "#PROFILE" will do)',
-            )
-        bound = None if sk is None or self.sk is None else _bind(self.sk, sk, types, raw=self.raw)
-        index = None if self.on is None else self.on.name
-        return Layout(index, pk.name, _bind(self.pk, pk, types, raw=self.raw), None if sk is None else sk.name, bound)
-
-    def __repr__(self) -> str:
-        return f"<Key {self.name} {self}>"
-
-    def __str__(self) -> str:
-        return self.pk.text if self.sk is None else f"{self.pk.text} / {self.sk.text}"
-
-
-def _below(within: BoundKey[Any], pk: str | None, sk: str | None, on: GlobalIndex | None) -> tuple[str, str]:
-    parent = within.key
-    if pk is not None or on is not None:
-        raise TemplateError("Key(within=...) takes its partition key and index from the parent", hint="give only sk=")
-    if parent.sk is None or parent.on is not None or not sk:
-        raise TemplateError(
-            "Key(within=...) wants the primary key of an entity with a sort key, and sk= of its own",
-            hint='such as Key(within=Order.key, sk="#LINE#{line_no}")',
-        )
-    if not sk.startswith("#"):
-        raise TemplateError(f"the sort key {sk!r} does not begin with '#'", hint=f'write sk="#{sk}"')
-    return parent.pk.text, parent.sk.text + sk
-
-
-def _bind(template: Template, column: KeyColumn, types: Mapping[str, object], *, raw: bool) -> KeyTemplate:
-    for part in template.parts:
-        if part not in types:
-            raise TemplateError(f"{template.text!r}: {part!r} is no field of the entity", hint=closest(part, types))
-    if column.attribute_type != "S":
-        return _native(template, column, types)
-    formats: dict[str, KeyFormat] = {}
-    for segment in template.segments:
-        if segment.part is not None:
-            kind = _element(segment.part, types[segment.part]) if segment.spread else types[segment.part]
-            formats[segment.part] = key_format(kind, width=segment.width, raw=raw)
-    return template.bind(formats)
-
-
-def _native(template: Template, column: KeyColumn, types: Mapping[str, object]) -> NativeTemplate:
-    segments = template.segments
-    if len(segments) != 1 or segments[0].part is None or types[segments[0].part] not in NATIVE_NUMBERS:
-        raise TemplateError(
-            f"{template.text!r}: the key attribute {column.name!r} is a number",
-            hint="its template is exactly one {field}, and the field is an int or a Decimal",
-        )
-    return NativeTemplate(segments[0].part, "N")
-
-
-def _element(part: str, annotation: object) -> object:
-    if annotation == tuple[str, ...]:
-        return str
-    raise TemplateError(f"{{{part}*}} spreads a tuple", hint=f"annotate it as `{part}: Field[tuple[str, ...]]`")
-
-
-class BoundKey(Generic[E]):
-    """A key of a class, as `Order.by_status`: called with parts it makes a query."""
-
-    def __init__(self, owner: type[E], key: Key) -> None:
-        self.owner = owner
-        self.key = key
-
-    @property
-    def layout(self) -> Layout:
-        """How the key stands in the table or its index."""
-        model = model_of(self.owner)
-        return model.primary if self.key.on is None else model.indexes[self.key.name]
-
-    def __call__(self, **parts: object) -> Query[E]:
-        """Query by every partition key part and any number of leading sort key parts.
-
-        With all parts given the sort key is equal, otherwise it is the node they name and all below it.
-        """
-        return Query(self.owner, self.layout, parts)
-
-    def __repr__(self) -> str:
-        return f"<{self.owner.__name__}.{self.key.name} {self.key}>"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -319,6 +168,11 @@ class Model:
     numbers: Sequence[Numbering]
     family: object
     patterns: tuple[str, ...]
+
+    @property
+    def computed(self) -> tuple[computed[Any], ...]:
+        """The fields whose values are computed on every write."""
+        return tuple(field for field in self.fields.values() if isinstance(field, computed))
 
     @property
     def tags(self) -> tuple[str, ...]:
@@ -358,6 +212,17 @@ class Declared:
         return self._model
 
 
+def kinds_of(entity: type) -> Sequence[Model]:
+    """Give the models of what an entity class reads: its own, or for an abstract one those of its subclasses.
+
+    UsageError where an abstract class has no concrete subclass, and for a class that is no entity.
+    """
+    table: Table | None = getattr(entity, "__table__", None)
+    if table is None or isinstance(entity.__dict__.get("__singletable__"), Declared):
+        return [model_of(entity)]
+    return [model_of(each) for each in table.entities if issubclass(each, entity)] or [model_of(entity)]
+
+
 def model_of(entity: type) -> Model:
     """Give the model of a concrete entity class. UsageError for an abstract one and for any other class."""
     declared = entity.__dict__.get("__singletable__")
@@ -369,10 +234,3 @@ def model_of(entity: type) -> Model:
     )
 
 
-def pattern(function: Callable[Concatenate[type[E], P], Query[E]]) -> Callable[Concatenate[type[E], P], Query[E]]:
-    """Mark a classmethod as a named access pattern of its entity, so that `describe()` lists it.
-
-    Written below `@classmethod`; its arguments and its result are checked as those of any function.
-    """
-    function.__dict__["__singletable_pattern__"] = True
-    return function

@@ -15,9 +15,10 @@ from typing import Any
 
 from singletable.errors import KeyPartError
 from singletable.increments import Sequence
+from singletable.indexes import KeyColumn
 from singletable.keys import PK_BYTES, SK_BYTES, Template, escape, key_format
 from singletable.numbering import Numbering
-from singletable.schema import HIDDEN, KeyColumn, Model
+from singletable.schema import HIDDEN, Model
 from singletable.wire import Item
 
 __all__ = ["LAST", "Counter", "counter_of"]

@@ -30,7 +30,7 @@ from singletable.operations.context import Context, backoff
 from singletable.operations.counters import Counter, counter_of
 from singletable.operations.sending import CONDITION_FAILED, send
 from singletable.operations.writing import put_absent
-from singletable.queries import Layout
+from singletable.layouts import Layout
 from singletable.schema import Model
 from singletable.wire import Call, Exclusive, Pause, Refusal, Steps
 

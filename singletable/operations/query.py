@@ -12,13 +12,15 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from singletable.entity import Entity
-from singletable.expressions import Condition, Expressions, all_of
-from singletable.keys import KeyRange, NativeTemplate, depth_below
+from singletable.expressions import Condition, Expressions, all_of, any_of
+from singletable.keys import PK_BYTES, BoundTemplate, depth_below
+from singletable.layouts import Layout, wire_key
 from singletable.mapping import Mapper, kind_of_item, mapper_of
 from singletable.operations.context import Context
 from singletable.operations.sending import send
 from singletable.operations.writing import owned
-from singletable.queries import Query
+from singletable.queries import Query, Span
+from singletable.schema import Model, kinds_of
 from singletable.wire import Call, Item, Steps
 
 __all__ = ["Count", "Found", "Pages", "ReadPage", "request"]
@@ -54,8 +56,8 @@ class ReadPage(Generic[E]):
         if self.asked is not None:
             params["Limit"] = self.asked
         answer = yield from send(context, Call("query", params))
-        mapper = mapper_of(self.query.entity)
-        kept = [mapper.decode(item) for item in answer["Items"] if _belongs(mapper, self.query, item)]
+        mappers = readers(self.query)
+        kept = [mapper.decode(item) for item in answer["Items"] for mapper in mappers if _belongs(mapper, self.query, item)]
         return Found(tuple(kept), answer.get("LastEvaluatedKey"))
 
 
@@ -83,8 +85,7 @@ class Pages(Generic[E]):
 
 def next_asked(query: Query[Any], left: int, page: int) -> int:
     """Say how many rows to ask for on a page when so many entities are still wanted."""
-    filtered = query.condition is not None or _crowded(query) or not _exact(query)
-    return min(left * 4 * 2**page, LIMIT_MOST) if filtered else left
+    return min(left * 4 * 2**page, LIMIT_MOST) if _is_filtered(query) else left
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -122,18 +123,24 @@ class Count(Generic[E]):
 # The request ---------------------------------------------------------------------------------------------------------
 
 
+def readers(query: Query[E]) -> list[Mapper[E]]:
+    """Give the mappers of what a query reads: of its entity, or of each kind of an abstract one."""
+    return [mapper_of(model.entity) for model in kinds_of(query.entity)]
+
+
 def request(context: Context, query: Query[Any]) -> dict[str, Any] | None:
     """Write a query as the parameters of a Query request; None where its range holds nothing."""
-    if query.range is not None and query.range.operator == "empty":
+    if query.is_empty:
         return None
     layout, expressions = query.layout, Expressions()
-    owner = expressions.value({layout.pk.attribute_type: query.pk})
-    condition = f"{expressions.name(layout.pk_name)} = {owner}"
-    if query.range is not None and layout.sk_name is not None and layout.sk is not None:
-        condition += _sort_key(expressions, layout.sk_name, layout.sk.attribute_type, query.range)
+    conditions = [
+        f"{expressions.name(column.name)} = {expressions.value(column.render(query.values, PK_BYTES))}"
+        for column in layout.pks
+    ]
+    conditions.extend(filter(None, (_sort_key(expressions, span) for span in query.spans)))
     params: dict[str, Any] = {
         "TableName": context.table,
-        "KeyConditionExpression": condition,
+        "KeyConditionExpression": " AND ".join(conditions),
         "ScanIndexForward": query.ascending,
     }
     if layout.index is not None:
@@ -146,55 +153,65 @@ def request(context: Context, query: Query[Any]) -> dict[str, Any] | None:
     return params | expressions.params()
 
 
-def _sort_key(expressions: Expressions, name: str, kind: str, span: KeyRange) -> str:
-    if span.operator == "all":
+def _sort_key(expressions: Expressions, span: Span) -> str:
+    """Write the range of one sort key attribute; empty where every value will do."""
+    operator, template = span.range.operator, span.column.template
+    if operator == "all":
         return ""
-    sk = expressions.name(name)
-    values = [expressions.value({kind: operand}) for operand in span.operands]
-    if span.operator == "BETWEEN":
-        return f" AND {sk} BETWEEN {values[0]} AND {values[1]}"
-    if span.operator == "begins_with":
-        return f" AND begins_with({sk}, {values[0]})"
-    return f" AND {sk} {span.operator} {values[0]}"
+    sk = expressions.name(span.column.name)
+    values = [expressions.value(wire_key(template, operand)) for operand in span.range.operands]
+    if operator == "BETWEEN":
+        return f"{sk} BETWEEN {values[0]} AND {values[1]}"
+    if operator == "begins_with":
+        return f"begins_with({sk}, {values[0]})"
+    return f"{sk} {operator} {values[0]}"
 
 
 def all_filters(query: Query[Any]) -> Condition | None:
     """Give the filter to send: the tag where other items can stand in the range, and the query's own condition."""
-    model = mapper_of(query.entity).model
-    tag = owned(model) if _crowded(query) and model.table.untagged is None else None
+    models = kinds_of(query.entity)
+    crowded = any(_crowded(model, query.layout) for model in models)
+    tag = any_of(owned(model) for model in models) if crowded and models[0].table.untagged is None else None
     return all_of((tag, query.condition))
 
 
-def _crowded(query: Query[Any]) -> bool:
-    """Say whether other items than the entity's own can stand in the range of a query.
+def _crowded(model: Model, layout: Layout) -> bool:
+    """Say whether other items than the entity's own can stand in the ranges of one of its keys.
 
     Table.check sees to it that no stranger does. Relatives of one `within=` may, so may tombstones on the table's own
-    key, and where keys are raw or rows untagged nobody can tell.
+    key (or that key turned around), and where keys are raw or native or rows untagged nobody can tell.
     """
-    model, layout = mapper_of(query.entity).model, query.layout
-    if model.table.untagged is not None or layout.raw:
+    if model.table.untagged is not None or layout.raw or (layout.index is not None and layout.plain):
         return True
+    relatives = [each for each in model.relatives if each is not model]
     if layout.index is None:
-        return model.leaves_tombstones or len(model.relatives) > 1
-    return sum(1 for each in model.relatives if layout.index in {other.index for other in each.indexes.values()}) > 1
+        return model.leaves_tombstones or bool(relatives)
+    turned = set(layout.names) == {column.name for column in model.table.pks + model.table.sks}
+    beside = any(layout.index == other.index for each in relatives for other in each.indexes.values())
+    return beside or (turned and model.leaves_tombstones)
+
+
+def _is_filtered(query: Query[Any]) -> bool:
+    """Say whether some of the rows that are asked for may not be given."""
+    crowded = any(_crowded(model, query.layout) for model in kinds_of(query.entity))
+    return crowded or query.condition is not None or not _exact(query)
 
 
 def _must_see(query: Query[Any]) -> bool:
     """Say whether rows must be looked at to be counted."""
-    model = mapper_of(query.entity).model
-    return not _exact(query) or model.table.untagged is not None
+    return not _exact(query) or kinds_of(query.entity)[0].table.untagged is not None
 
 
 def _exact(query: Query[Any]) -> bool:
-    return query.depth is None and (query.range is None or query.range.exact)
+    return query.depth is None and all(span.range.exact for span in query.spans)
 
 
 def _belongs(mapper: Mapper[Any], query: Query[Any], item: Item) -> bool:
     if kind_of_item(mapper.model, item) != "own":
         return False
-    layout = query.layout
-    if _exact(query) or layout.sk is None or layout.sk_name is None or isinstance(layout.sk, NativeTemplate):
+    template, name = query.layout.sk, query.layout.sk_name
+    if _exact(query) or name is None or not isinstance(template, BoundTemplate):
         return True
-    values = {name: query.values[name] for name in layout.sk.parts if name in query.values}
-    depth = depth_below(layout.sk, values, item[layout.sk_name]["S"])
+    values = {part: query.values[part] for part in template.parts if part in query.values}
+    depth = depth_below(template, values, item[name]["S"])
     return depth >= 0 and (query.depth is None or depth <= query.depth)

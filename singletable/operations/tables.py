@@ -9,7 +9,8 @@ from typing import Any
 from singletable.errors import ServiceError, TableMismatch, TableMissing
 from singletable.operations.context import Context
 from singletable.operations.sending import send
-from singletable.schema import KeyColumn, Table
+from singletable.indexes import KeyColumn
+from singletable.schema import Table
 from singletable.wire import Call, Pause, Refusal, Steps
 
 __all__ = ["CreateTable", "DeleteTable", "differences"]
@@ -102,53 +103,63 @@ def _too_slow(context: Context, what: str) -> ServiceError:
 
 def definition(table: Table, name: str) -> dict[str, Any]:
     """Give the parameters of CreateTable."""
-    indexes = [
-        {
-            "IndexName": index.name,
-            "KeySchema": _schema(index.pk, index.sk),
-            "Projection": {"ProjectionType": "ALL"},
-        }
-        for index in table.indexes
-    ]
+    indexes: dict[str, list[dict[str, Any]]] = {}
+    for index in table.indexes:
+        indexes.setdefault(_KINDS[index.local], []).append(
+            {
+                "IndexName": index.name,
+                "KeySchema": _schema(table.pks_of(index), index.sks),
+                "Projection": {"ProjectionType": "ALL"},
+            }
+        )
     return {
         "TableName": name,
         "BillingMode": "PAY_PER_REQUEST",
-        "KeySchema": _schema(table.pk, table.sk),
+        "KeySchema": _schema(table.pks, table.sks),
         "AttributeDefinitions": [
             {"AttributeName": column.name, "AttributeType": column.attribute_type} for column in table.columns
         ],
-        **({"GlobalSecondaryIndexes": indexes} if indexes else {}),
+        **indexes,
     }
 
 
-def _schema(pk: KeyColumn, sk: KeyColumn | None) -> list[dict[str, str]]:
-    keys = [{"AttributeName": pk.name, "KeyType": "HASH"}]
-    return keys if sk is None else [*keys, {"AttributeName": sk.name, "KeyType": "RANGE"}]
+_KINDS = {False: "GlobalSecondaryIndexes", True: "LocalSecondaryIndexes"}
+
+
+def _schema(pks: tuple[KeyColumn, ...], sks: tuple[KeyColumn, ...]) -> list[dict[str, str]]:
+    return [
+        {"AttributeName": column.name, "KeyType": kind}
+        for kind, columns in (("HASH", pks), ("RANGE", sks))
+        for column in columns
+    ]
 
 
 def differences(table: Table, described: Mapping[str, Any]) -> Iterator[str]:
     """Say how a described table differs from its declaration; further indexes it has do no harm."""
     types = {each["AttributeName"]: each["AttributeType"] for each in described["AttributeDefinitions"]}
-    yield from _schema_differences("the table", table.pk, table.sk, described["KeySchema"], types)
-    there = {index["IndexName"]: index for index in described.get("GlobalSecondaryIndexes", ())}
+    yield from _schema_differences("the table", (table.pks, table.sks), described["KeySchema"], types)
+    there = {index["IndexName"]: index for kind in _KINDS.values() for index in described.get(kind, ())}
     for index in table.indexes:
         if index.name not in there:
             yield f"index {index.name!r} is missing"
             continue
         found = there[index.name]
-        yield from _schema_differences(f"index {index.name!r}", index.pk, index.sk, found["KeySchema"], types)
+        halves = (table.pks_of(index), index.sks)
+        yield from _schema_differences(f"index {index.name!r}", halves, found["KeySchema"], types)
         projection = found["Projection"]["ProjectionType"]
         if projection != "ALL":
             yield f"index {index.name!r} projects {projection}, declared ALL"
 
 
 def _schema_differences(
-    what: str, pk: KeyColumn, sk: KeyColumn | None, schema: list[dict[str, str]], types: Mapping[str, str]
+    what: str,
+    halves: tuple[tuple[KeyColumn, ...], tuple[KeyColumn, ...]],
+    schema: list[dict[str, str]],
+    types: Mapping[str, str],
 ) -> Iterator[str]:
-    found = {each["KeyType"]: each["AttributeName"] for each in schema}
-    for role, kind, column in (("partition key", "HASH", pk), ("sort key", "RANGE", sk)):
-        name = found.get(kind)
-        declared = "none" if column is None else f"{column.name!r} ({column.attribute_type})"
-        stored = "none" if name is None else f"{name!r} ({types.get(name)})"
+    for role, kind, columns in zip(("partition key", "sort key"), ("HASH", "RANGE"), halves, strict=True):
+        names = [each["AttributeName"] for each in schema if each["KeyType"] == kind]
+        declared = ", ".join(f"{column.name!r} ({column.attribute_type})" for column in columns) or "none"
+        stored = ", ".join(f"{name!r} ({types.get(name)})" for name in names) or "none"
         if declared != stored:
             yield f"{what} has the {role} {stored}, declared {declared}"

@@ -16,10 +16,11 @@ from typing import Any, Generic, TypeVar
 from singletable.entity import Entity
 from singletable.errors import ConditionFailed, NotFound, UnknownField, UsageError, closest
 from singletable.expressions import Change, Condition, Expressions, Path, all_of, any_of
-from singletable.fields import Field
+from singletable.fields import Field, computed
 from singletable.increments import AutoIncrement
-from singletable.mapping import foreign_item, index_key, kind_of_item, mapper_of
+from singletable.mapping import foreign_item, kind_of_item, mapper_of
 from singletable.operations.context import Context, backoff
+from singletable.operations.outcome import Outcome, field_of, plan_of
 from singletable.operations.single import Get
 from singletable.operations.writing import absent, conditional, guarded, owned, unknown
 from singletable.queries import Ref
@@ -48,17 +49,17 @@ class Update(Generic[E]):
         _check(model_of(self.ref.entity), self.changes)
 
     def steps(self, context: Context) -> Steps[E]:
-        """Send one UpdateItem; a GetItem before it where index keys need what is not known."""
+        """Send one UpdateItem; a GetItem before it where index keys or computed fields need what is not known."""
         mapper = mapper_of(self.ref.entity)
-        needed = _needed(mapper.model, self.ref, self.changes)
+        plan = plan_of(mapper.model, self.ref, self.changes)
         current = self.loaded
-        if needed and current is None:
+        if plan.must_read and current is None:
             current = yield from self._read(context)
         pauses = backoff(context, 16, base=0.005, cap=0.1)
         write_id = {"S": context.fresh_id()} if any(_unrepeatable(change) for change in self.changes) else None
         while True:
-            held = {} if current is None else {part: current.__dict__.get(part) for part in needed}
-            answer = yield from conditional(context, self._call(context, mapper.model, held, write_id), self)
+            outcome = plan.outcome(current)
+            answer = yield from conditional(context, self._call(context, mapper.model, outcome, write_id), self)
             if not isinstance(answer, Refusal):
                 return mapper.decode(answer["Attributes"])
             current = mapper.decode(self._standing(mapper.model, answer))
@@ -66,11 +67,10 @@ class Update(Generic[E]):
                 return current
             if answer.sent > 1:
                 raise unknown(self) from answer.__cause__
-            pause = (
-                None if all(current.__dict__.get(part) == value for part, value in held.items()) else next(pauses, None)
-            )
+            same = all(current.__dict__.get(part) == value for part, value in outcome.held.items())
+            pause = None if same else next(pauses, None)
             if pause is None:
-                raise _refused(mapper.model, current) from answer.__cause__
+                raise _refused(mapper.model, current, same) from answer.__cause__
             yield Pause(pause)
 
     def _read(self, context: Context) -> Steps[E]:
@@ -87,16 +87,14 @@ class Update(Generic[E]):
             raise foreign_item(model, refusal.item)
         return refusal.item
 
-    def _call(self, context: Context, model: Model, held: Mapping[str, Any], write_id: dict[str, str] | None) -> Call:
-        values = _after(model, {**dict(self.ref.parts), **held}, self.changes)
-        changes = [*self.changes, *_index_changes(model, values, self.changes)]
+    def _call(
+        self, context: Context, model: Model, outcome: Outcome, write_id: dict[str, str] | None
+    ) -> Call:
+        changes = [*self.changes, *outcome.changes]
         own = owned(model)
         mine = ~absent(model) if own is None else own
-        guards: list[Condition | None] = [
-            mine,
-            *(_still(model, part, value) for part, value in held.items()),
-            self.when,
-        ]
+        held = (_still(model, part, value) for part, value in outcome.held.items())
+        guards: list[Condition | None] = [mine, *held, self.when]
         if write_id is not None:
             mark = Path((WRITE_ID,))
             changes.append(Change("set", mark, write_id))
@@ -132,25 +130,13 @@ def _named(model: Model, name: str) -> Field[Any]:
     return model.fields[name]
 
 
-def _field_of(model: Model, change: Change) -> Field[Any]:
-    attribute = change.path.segments[0]
-    for field in model.fields.values():
-        if field.attribute == attribute:
-            return field
-    raise UnknownField(
-        f"{model.name} has no field stored as {attribute!r}",
-        hint="was the change made with another class's field? " + closest(attribute, model.fields),
-        field=attribute,
-    )
-
-
 def _check(model: Model, changes: tuple[Change, ...]) -> None:
     """Raise UsageError for an update that changes nothing, one field twice, or what cannot be changed."""
     if not changes:
         raise UsageError("an update without a change", hint='hand over changes, such as Order.status.set("PAID")')
     seen: set[str] = set()
     for change in changes:
-        field = _field_of(model, change)
+        field = field_of(model, change)
         if field.name in seen:
             raise UsageError(f"{model.name}.{field.name} is changed twice in one update", hint="join the two changes")
         seen.add(field.name)
@@ -159,58 +145,14 @@ def _check(model: Model, changes: tuple[Change, ...]) -> None:
                 f"{model.name}.{field.name} is part of the primary key, which an item keeps for life",
                 hint="create the entity under its new key and delete the old one",
             )
+        if isinstance(field, computed):
+            raise UsageError(f"{model.name}.{field.name} is computed", hint="change the fields it is computed from")
         if isinstance(field, AutoIncrement):
             raise UsageError(f"{model.name}.{field.name} is drawn when the entity is created, and kept")
 
 
 def _unrepeatable(change: Change) -> bool:
     return change.action == "add" and change.value is not None and "N" in change.value
-
-
-def _needed(model: Model, ref: Ref[Any], changes: tuple[Change, ...]) -> tuple[str, ...]:
-    """List the fields whose stored values the touched index keys need, beyond the reference and the changes."""
-    changed = {_field_of(model, change).name: change for change in changes}
-    known = dict(ref.parts)
-    needed: list[str] = []
-    for layout in model.indexes.values():
-        touched = [part for part in layout.parts if part in changed]
-        if touched and not any(changed[part].action == "remove" for part in touched):
-            needed.extend(part for part in layout.parts if part not in known and part not in changed)
-            needed.extend(part for part in touched if changed[part].action in ("add", "delete"))
-    return tuple(dict.fromkeys(needed))
-
-
-def _after(model: Model, values: dict[str, Any], changes: tuple[Change, ...]) -> dict[str, Any]:
-    """Give the values as they are after the changes, as far as they are known."""
-    for change in changes:
-        name = _field_of(model, change).name
-        if change.action in ("set", "remove"):
-            values[name] = change.given if change.action == "set" else None
-        elif name in values:
-            values[name] = _grown(values[name], change)
-    return values
-
-
-def _grown(value: Any, change: Change) -> Any:
-    """Give a number with what is added to it."""
-    return change.given if value is None else value + change.given
-
-
-def _index_changes(model: Model, values: Mapping[str, Any], changes: tuple[Change, ...]) -> list[Change]:
-    """Give the changes of every touched index key: both attributes set, or both removed where a part is absent."""
-    changed = {_field_of(model, change).name for change in changes}
-    fixed = {column.name for column in (model.table.pk, model.table.sk) if column is not None}
-    fixed |= {_field_of(model, change).attribute for change in changes}
-    made: dict[str, Change] = {}
-    for layout in model.indexes.values():
-        if changed.isdisjoint(layout.parts):
-            continue
-        key = index_key(layout, values)
-        for name in layout.names:
-            if name not in fixed:
-                value = key.get(name)
-                made[name] = Change("remove" if value is None else "set", Path((name,)), value)
-    return list(made.values())
 
 
 def _still(model: Model, part: str, value: object) -> Condition:
@@ -231,9 +173,8 @@ def _not_found(ref: Ref[Any]) -> NotFound:
     )
 
 
-def _refused(model: Model, current: Entity) -> ConditionFailed:
+def _refused(model: Model, current: Entity, same: bool) -> ConditionFailed:
+    why = "its condition did not hold" if same else "other writers kept changing what its index keys are made of"
     return ConditionFailed(
-        f"{model.name}: the condition of the update did not hold, or other writers kept changing the item",
-        hint="error.current is the entity as it stands",
-        current=current,
+        f"{model.name}: the item was not updated, {why}", hint="error.current is the entity as it stands", current=current
     )

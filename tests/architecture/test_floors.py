@@ -20,13 +20,14 @@ SOURCE = Path(__file__).resolve().parents[2] / "singletable"
 NAME = SOURCE.name
 TOP = 6
 KEYS = ("language", "encoding", "numbers", "formats", "template", "native", "bounds", "clash")
-OPERATIONS = ("context", "sending", "writing", "counters", "increment", "single", "update", "query", "batch", "tables")
+OPERATIONS = ("context", "sending", "writing", "counters", "increment", "single", "outcome", "update", "query", "batch", "tables")
+DECLARING = ("annotations", "increments", "indexes", "layouts", "queries", "numbering", "checks", "schema", "patterns")
 
 FLOORS: tuple[tuple[str, ...], ...] = (
     ("errors", "wire"),
     (*(f"keys.{room}" for room in KEYS), "keys", "sizes"),
     ("scalars", "codecs", "expressions", "fields"),
-    ("annotations", "increments", "queries", "numbering", "checks", "schema", "describing", "entity", "mapping"),
+    (*DECLARING, "building", "describing", "entity", "mapping"),
     (*(f"operations.{room}" for room in OPERATIONS), "operations"),
     ("faults", "parsing", "local", "driver", "loops", "rows", "verbs", "store", "aio"),
     ("demo", "cli", "__main__"),

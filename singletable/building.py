@@ -1,0 +1,212 @@
+"""From a class body to a `Model`: its keys are found, bound and checked.
+
+Theory of operation. A class that declares a primary key in its own body is concrete and gets a model; any other is
+abstract, a base or a mixin, whose fields and index keys its subclasses inherit. The model is made at once where every
+annotation is understood, and when it is first needed otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+from singletable.annotations import plain_type
+from singletable.errors import DeclarationError, UnresolvedName
+from singletable.expressions import Condition, paths_of
+from singletable.fields import Field
+from singletable.increments import AutoIncrement
+from singletable.layouts import Layout
+from singletable.numbering import Numbering, check_sequence, numbering
+from singletable.patterns import Binding, Key
+from singletable.schema import CREATE_ID, HIDDEN, WRITE_ID, Declared, Model, Table
+
+__all__ = ["declare"]
+
+Fields: TypeAlias = Mapping[str, Field[Any]]
+Names: TypeAlias = tuple[str | None, tuple[str, ...]]
+"""The tag and the aliases of an entity."""
+
+
+def declare(cls: type, fields: Fields, table: Table | None, names: Names) -> Declared | None:
+    """Make the model of a class that declares a primary key, and enter it in its table; None for an abstract one."""
+    own = [value for value in vars(cls).values() if isinstance(value, Key) and value.on is None]
+    if not own:
+        _check_abstract(cls, names[0])
+        return None
+    if len(own) > 1:
+        raise DeclarationError(
+            f"{cls.__qualname__} has {len(own)} primary keys", hint="an index key says so: Key(on=gsi1, ...)"
+        )
+    if table is None:
+        raise DeclarationError(
+            f"{cls.__qualname__} has a key but no table", hint=f"class {cls.__name__}(Entity, table=...)"
+        )
+    _check_tags(cls, table, names)
+    plan = _Plan(cls, fields, table, own[0])
+    declared = Declared(lambda: plan.model(names))
+    with suppress(UnresolvedName):
+        _ = declared.model
+    table.register(cls)
+    return declared
+
+
+def _check_abstract(cls: type, tag: str | None) -> None:
+    concrete = next((base for base in cls.__mro__[1:] if isinstance(vars(base).get("__singletable__"), Declared)), None)
+    if concrete is not None:
+        raise DeclarationError(
+            f"{cls.__qualname__} would have the key of {concrete.__name__}, and stand where its items stand",
+            hint='declare `key = Key(pk="...", sk="...")` in the subclass, or move what is shared to an abstract base',
+        )
+    if tag is not None:
+        raise DeclarationError(
+            f"{cls.__qualname__} has a tag but no primary key", hint='declare `key = Key(pk="...", sk="...")`'
+        )
+
+
+def _check_tags(cls: type, table: Table, names: Names) -> None:
+    tag, aliases = names
+    for name in (*(() if tag is None else (tag,)), *aliases):
+        if not name or name.startswith(HIDDEN):
+            raise DeclarationError(
+                f"{cls.__qualname__}: {name!r} cannot be a tag", hint="wanted text without leading '!'"
+            )
+    if table.tag is None and (tag is not None or aliases):
+        raise DeclarationError(
+            f"{cls.__qualname__} has a tag, but its table keeps none", hint="leave tag= out, or give the Table a tag"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Plan:
+    """A concrete class before its annotations are understood."""
+
+    cls: type
+    fields: Fields
+    table: Table
+    primary: Key
+
+    def model(self, names: Names) -> Model:
+        """Make the model. UnresolvedName while an annotation names nothing."""
+        tag, aliases = names
+        binding = Binding(self.table, self.primary, self._types(), {n: f.attribute for n, f in self.fields.items()})
+        layout = binding.layout(self.primary)
+        indexes = self._indexes(binding)
+        self._check_attributes((layout, *indexes.values()))
+        return Model(
+            entity=self.cls,
+            name=self.cls.__name__,
+            table=self.table,
+            tag=None if self.table.tag is None else tag or self.cls.__name__,
+            aliases=aliases,
+            fields=self.fields,
+            primary=layout,
+            indexes=indexes,
+            numbers=tuple(self._numbers(layout)),
+            family=self.primary.root,
+            patterns=_patterns(self.cls),
+        )
+
+    def _types(self) -> dict[str, object]:
+        types: dict[str, object] = {}
+        for name, field in self.fields.items():
+            _ = field.codec
+            types[name] = plain_type(field.annotation)
+        return types
+
+    def _numbers(self, layout: Layout) -> Iterable[Numbering]:
+        for field in self.fields.values():
+            if isinstance(field, AutoIncrement):
+                check_sequence(field, self.fields)
+                yield numbering(field, layout, tagged=self.table.tag is not None)
+
+    def _indexes(self, binding: Binding) -> dict[str, Layout]:
+        layouts: dict[str, Layout] = {}
+        owners: dict[str, str] = {}
+        for name, key in _keys(self.cls).items():
+            if key.on is None:
+                continue
+            self._check_index(name, key)
+            other = owners.setdefault(key.on.name, name)
+            if other != name:
+                raise DeclarationError(
+                    f"{self.cls.__qualname__}.{other} and .{name} are keys of one index {key.on.name!r}",
+                    hint="an item has one place in an index: add a second GlobalIndex",
+                )
+            layouts[name] = self._conditional(key, binding.layout(key))
+        self._check_shared(layouts)
+        return layouts
+
+    def _check_index(self, name: str, key: Key) -> None:
+        if not any(index is key.on for index in self.table.indexes):
+            raise DeclarationError(
+                f"{self.cls.__qualname__}.{name} is a key of {key.on!r}, which table {self.table.name!r} does not have",
+                hint="list it: Table(..., indexes=[...])",
+            )
+
+    def _check_shared(self, layouts: Mapping[str, Layout]) -> None:
+        """Raise where two index keys write different text to one attribute."""
+        written: dict[str, tuple[str, str]] = {}
+        for name, layout in layouts.items():
+            for column in layout.columns:
+                other, text = written.setdefault(column.name, (name, str(column)))
+                if text != str(column):
+                    raise DeclarationError(
+                        f"{self.cls.__qualname__}.{other} and .{name} both write {column.name!r}, as {text} and {column}",
+                        hint="give the indexes key attributes of their own, or both keys the same template there",
+                    )
+
+    def _conditional(self, key: Key, layout: Layout) -> Layout:
+        """Learn the condition of `when=` by calling it on the class."""
+        if key.when is None:
+            return layout
+        condition = key.when(self.cls)
+        if not isinstance(condition, Condition):
+            raise DeclarationError(
+                f"{self.cls.__qualname__}.{key.name}: when= gave {type(condition).__name__}, wanted a condition",
+                hint='such as when=lambda o: o.status == "OPEN", joined with & and |',
+            )
+        names = {field.attribute: name for name, field in self.fields.items()}
+        watched = tuple(dict.fromkeys(names[path.segments[0]] for path in paths_of(condition)))
+        if layout.plain:
+            raise DeclarationError(
+                f"{self.cls.__qualname__}.{key.name}: when= cannot leave out a key that is a field itself",
+                hint="give the index key attributes of its own, with text templates",
+            )
+        return replace(layout, when=condition, watched=watched)
+
+    def _check_attributes(self, layouts: Iterable[Layout]) -> None:
+        """Raise where two fields, or a field and a key attribute, the tag or an id, are stored under one name."""
+        taken = {column.name: "a key attribute" for column in self.table.columns}
+        taken |= {CREATE_ID: "the create id", WRITE_ID: "the write id"}
+        if self.table.tag is not None:
+            taken[self.table.tag] = "the type tag"
+        plain = {name: part for layout in layouts for name, part in layout.plain.items()}
+        types = {column.name: column.attribute_type for column in self.table.columns}
+        for name, field in self.fields.items():
+            if plain.get(field.attribute) == name and types[field.attribute] == field.codec.attribute_type:
+                continue
+            other = taken.setdefault(field.attribute, f"field {name!r}")
+            if other != f"field {name!r}":
+                raise DeclarationError(
+                    f"{self.cls.__qualname__}.{name} would be stored as {field.attribute!r}, which is {other}",
+                    hint='store it under another name: Field(name="..."); a field may only be a key attribute itself '
+                    "where the template is exactly {field}, raw or native, and stored as the key is",
+                )
+
+
+def _keys(cls: type) -> dict[str, Key]:
+    found: dict[str, Key] = {}
+    for base in reversed(cls.__mro__):
+        found |= {name: value for name, value in vars(base).items() if isinstance(value, Key)}
+    return found
+
+
+def _patterns(cls: type) -> tuple[str, ...]:
+    names: list[str] = []
+    for base in reversed(cls.__mro__):
+        for name, value in vars(base).items():
+            if hasattr(getattr(value, "__func__", None), "__singletable_pattern__"):
+                names.append(name)
+    return tuple(dict.fromkeys(names))

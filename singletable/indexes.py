@@ -1,0 +1,111 @@
+"""Key attributes and secondary indexes: the shape of what DynamoDB keeps, without what stands in it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, Literal, TypeAlias
+
+from singletable.errors import DeclarationError
+
+__all__ = ["GlobalIndex", "HalfKey", "KeyAttribute", "KeyColumn", "LocalIndex", "half_key"]
+
+KeyAttribute: TypeAlias = str | tuple[str, type]
+"""A key attribute: its name (text), or its name with `int`, `Decimal` or `bytes` for a native number or binary."""
+
+HalfKey: TypeAlias = KeyAttribute | tuple[KeyAttribute, ...]
+"""A partition or sort key of an index: one attribute, or up to four that hold native values."""
+
+AttributeType: TypeAlias = Literal["S", "N", "B"]
+
+MOST = 4
+"""Attributes of one half of a global index key, at most. Source: AWS, "Multi-attribute keys pattern"."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeyColumn:
+    """A key attribute of a table or index: its name and DynamoDB type."""
+
+    name: str
+    attribute_type: AttributeType
+
+    @classmethod
+    def of(cls, given: KeyAttribute) -> KeyColumn:
+        """Read `"PK"` or `("id", int)`."""
+        match given:
+            case str() if given:
+                return cls(given, "S")
+            case (str() as name, kind) if name and kind in (int, Decimal):
+                return cls(name, "N")
+            case (str() as name, kind) if name and kind is bytes:
+                return cls(name, "B")
+            case (str() as name, kind) if name and kind is str:
+                return cls(name, "S")
+            case _:
+                raise DeclarationError(
+                    "a key attribute is a name, or a name with a type",
+                    hint='pk="PK" for text, sk=("sk", int) for a number, ("id", bytes) for binary',
+                )
+
+
+def half_key(given: HalfKey) -> tuple[KeyColumn, ...]:
+    """Read one half of an index key: an attribute, or a tuple of up to four.
+
+    >>> half_key(("tenant", ("day", int)))[1]
+    KeyColumn(name='day', attribute_type='N')
+    >>> half_key(("day", int))
+    (KeyColumn(name='day', attribute_type='N'),)
+    """
+    parts: tuple[Any, ...] = (given,) if isinstance(given, str) else given
+    if len(parts) == 2 and isinstance(parts[0], str) and isinstance(parts[1], type):
+        parts = ((parts[0], parts[1]),)
+    if not 1 <= len(parts) <= MOST:
+        raise DeclarationError(f"half an index key has {len(parts)} attributes", hint=f"DynamoDB allows 1 to {MOST}")
+    return tuple(map(KeyColumn.of, parts))
+
+
+def _named(given: HalfKey, index: str) -> HalfKey:
+    return given.replace("{name}", index) if isinstance(given, str) else given
+
+
+def _check_name(name: str) -> None:
+    if not 3 <= len(name) <= 255:
+        raise DeclarationError(f"index name {name!r} is too short or too long", hint="DynamoDB wants 3 to 255 characters")
+
+
+class GlobalIndex:
+    """A global secondary index; its key attributes are `<name>PK` and `<name>SK` unless named otherwise.
+
+    `sk=None` makes one without sort key; a native number is `("score", int)`, as for a Table. A tuple of names, such as
+    `pk=("tenant", "day")`, makes a multi-attribute key of up to four attributes, each holding one field as it is.
+    `GlobalIndex("inverted", pk="SK", sk="PK")` turns the table's own key around.
+    """
+
+    local = False
+
+    def __init__(self, name: str, *, pk: HalfKey = "{name}PK", sk: HalfKey | None = "{name}SK") -> None:
+        _check_name(name)
+        self.name = name
+        self.pks: tuple[KeyColumn, ...] = half_key(_named(pk, name))
+        self.sks: tuple[KeyColumn, ...] = () if sk is None else half_key(_named(sk, name))
+
+    def __repr__(self) -> str:
+        return f"<GlobalIndex {self.name}: {', '.join(column.name for column in self.pks + self.sks)}>"
+
+
+class LocalIndex:
+    """A local secondary index: the table's partition key with another sort key, `<name>SK` unless named otherwise.
+
+    It can be read consistently, has to be made with its table, and bounds an item collection to 10 GB (AWS, "Local
+    secondary indexes").
+    """
+
+    local = True
+
+    def __init__(self, name: str, *, sk: KeyAttribute = "{name}SK") -> None:
+        _check_name(name)
+        self.name = name
+        self.sks: tuple[KeyColumn, ...] = half_key(_named(sk, name))
+
+    def __repr__(self) -> str:
+        return f"<LocalIndex {self.name}: {self.sks[0].name}>"

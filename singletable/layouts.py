@@ -1,0 +1,165 @@
+"""How one key of an entity stands in the table or in an index.
+
+Theory of operation. Each half of a key is one or more *columns*, key attributes with a template. Text keys and single
+native keys have one column a half; DynamoDB's multi-attribute index keys have up to four, each holding one field as it
+is. A layout writes and reads whole keys; an index layout may also say which items the index holds at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from singletable.errors import UnknownPart, closest
+from singletable.expressions import Condition
+from singletable.keys import PK_BYTES, SK_BYTES, BoundTemplate, KeyTemplate, NativeTemplate
+from singletable.wire import AttributeValue, Item
+
+__all__ = ["Column", "Layout", "wire_key", "words"]
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One key attribute: its name and the template of what stands in it."""
+
+    name: str
+    template: KeyTemplate
+
+    def render(self, values: Mapping[str, Any], limit: int) -> AttributeValue:
+        """Write the attribute. MissingPart, KeyPartError or KeyTooLong where a part does not fit."""
+        return wire_key(self.template, self.template.render(values, limit=limit))
+
+    def parse(self, item: Item) -> dict[str, Any] | None:
+        """Read the parts; None where the attribute is absent or not of this template."""
+        stored = item.get(self.name, {}).get(self.template.attribute_type)
+        if stored is None:
+            return None
+        return self.template.parse(stored.hex() if isinstance(stored, bytes) else stored)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the attribute holds one field's value just as the field itself would be stored."""
+        if isinstance(self.template, NativeTemplate):
+            return True
+        return self.template.raw and len(self.template.segments) == 1 and bool(self.template.parts)
+
+    def __str__(self) -> str:
+        template = self.template
+        return f"{{{template.part}}}" if isinstance(template, NativeTemplate) else template.template.text
+
+
+def wire_key(template: KeyTemplate, text: str) -> AttributeValue:
+    """Give key text in DynamoDB JSON; a binary key is written as hex until then."""
+    return {template.attribute_type: bytes.fromhex(text) if template.attribute_type == "B" else text}
+
+
+def words(columns: tuple[Column, ...]) -> str:
+    """Give the templates of one half as they were declared."""
+    return ", ".join(map(str, columns))
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """One key in the table (`index` None) or an index: the columns of both halves, `sks` empty without sort key.
+
+    `local` tells a local index, which can be read consistently. `when` is the condition an item meets to be in the
+    index at all, and `watched` the fields it looks at.
+    """
+
+    index: str | None
+    pks: tuple[Column, ...]
+    sks: tuple[Column, ...] = ()
+    local: bool = False
+    when: Condition | None = None
+    watched: tuple[str, ...] = ()
+
+    @property
+    def pk_name(self) -> str:
+        """The (first) partition key attribute's name."""
+        return self.pks[0].name
+
+    @property
+    def pk(self) -> KeyTemplate:
+        """The (first) partition key attribute's template."""
+        return self.pks[0].template
+
+    @property
+    def sk_name(self) -> str | None:
+        """The (first) sort key attribute's name; None without sort key."""
+        return self.sks[0].name if self.sks else None
+
+    @property
+    def sk(self) -> KeyTemplate | None:
+        """The (first) sort key attribute's template; None without sort key."""
+        return self.sks[0].template if self.sks else None
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """Every column, the partition key's first."""
+        return self.pks + self.sks
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """Every part, the partition key's first; a part in both halves once."""
+        return tuple(dict.fromkeys(part for column in self.columns for part in column.template.parts))
+
+    @property
+    def required(self) -> tuple[str, ...]:
+        """The parts without which there is no key: all but those that may be absent."""
+        return tuple(part for part in self.parts if part not in self.optional)
+
+    @property
+    def optional(self) -> frozenset[str]:
+        """The parts that may be absent, `{part?}`."""
+        templates = [column.template for column in self.columns]
+        return frozenset[str]().union(*(each.optional for each in templates if isinstance(each, BoundTemplate)))
+
+    @property
+    def pk_parts(self) -> tuple[str, ...]:
+        """The parts of the partition key."""
+        return tuple(dict.fromkeys(part for column in self.pks for part in column.template.parts))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The key attributes' names."""
+        return tuple(column.name for column in self.columns)
+
+    @property
+    def raw(self) -> bool:
+        """Whether a half of the key holds values as they are, unescaped."""
+        templates = [column.template for column in self.columns]
+        return any(isinstance(template, BoundTemplate) and template.raw for template in templates)
+
+    @property
+    def plain(self) -> dict[str, str]:
+        """The key attributes that hold one field's value just as the field itself would be stored, with that field."""
+        return {column.name: column.template.parts[0] for column in self.columns if column.is_plain}
+
+    def render(self, values: Mapping[str, Any]) -> Item:
+        """Write the key attributes. MissingPart, KeyPartError or KeyTooLong where a part does not fit."""
+        key: Item = {column.name: column.render(values, PK_BYTES) for column in self.pks}
+        for column in self.sks:
+            key[column.name] = column.render(values, SK_BYTES)
+        return key
+
+    def parse(self, item: Item) -> dict[str, Any] | None:
+        """Read every part out of the key attributes; None where they are not of this layout."""
+        values: dict[str, Any] = {}
+        for column in self.columns:
+            more = column.parse(item)
+            if more is None or any(values[name] != more[name] for name in values.keys() & more.keys()):
+                return None
+            values |= more
+        return values
+
+    def check_names(self, names: Mapping[str, object] | tuple[str, ...]) -> None:
+        """Raise UnknownPart for a name that is no part of this key."""
+        for name in names:
+            if name not in self.parts:
+                raise UnknownPart(
+                    name, given="a value", wanted=f"a part of this key ({self})", hint=closest(name, self.parts)
+                )
+
+    def __str__(self) -> str:
+        return " / ".join(words(half) for half in (self.pks, self.sks) if half)
