@@ -50,7 +50,9 @@ def _engine() -> Callable[..., Any]:
         from moto.dynamodb.responses import DynamoHandler
     except ImportError as error:
         raise ConfigurationError(
-            "Store.local needs moto, which is not installed", hint='install the extra: pip install "singletable[local]"'
+            "Store.local needs moto, which is not installed",
+            hint='install the extra: pip install "singletable[local]"',
+            missing="moto",
         ) from error
     from botocore.awsrequest import AWSResponse
     from moto.core.botocore_stubber import MockRawResponse
