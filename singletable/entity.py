@@ -34,6 +34,7 @@ __all__ = ["Entity", "evolve", "fields", "values_of"]
 E = TypeVar("E", bound="Entity")
 
 FIELD_TEXT = re.compile(r"\s*(\w+\s*\.\s*)*Field\s*\[")
+CLASS_TEXT = re.compile(r"\s*(\w+\s*\.\s*)*ClassVar\b")
 OURS = ("at", "describe")
 
 
@@ -157,6 +158,8 @@ def _own_fields(cls: type[Entity], annotations: Annotations) -> dict[str, Field[
 def _declares_field(cls: type[Entity], name: str, annotation: object, annotations: Annotations) -> bool:
     if is_field(annotation) or (isinstance(annotation, str) and FIELD_TEXT.match(annotation)):
         return True
+    if is_class_variable(annotation) or (isinstance(annotation, str) and CLASS_TEXT.match(annotation)):
+        return False
     hint = annotations.resolve(name)
     if is_field(hint):
         return True

@@ -11,8 +11,7 @@
     │   ├── MissingPart             a part that was not given
     │   ├── UnknownPart             a name that is no part of the key
     │   ├── PartHole                a part given without the one before it
-    │   ├── KeyTooLong              more bytes than DynamoDB allows
-    │   └── MalformedKey            stored key text that no value produces
+    │   └── KeyTooLong              more bytes than DynamoDB allows
     ├── FieldValueError             a value its field cannot hold              ST30xx
     ├── UnknownField
     ├── ItemTooLarge
@@ -58,7 +57,6 @@ __all__ = [
     "KeyClash",
     "KeyPartError",
     "KeyTooLong",
-    "MalformedKey",
     "MissingPart",
     "NoTruthValue",
     "NotFound",
@@ -223,12 +221,6 @@ class KeyTooLong(KeyPartError):
     limit: int
 
 
-class MalformedKey(KeyPartError):
-    """Stored key text is not what the template would have written."""
-
-    code = "ST2006"
-
-
 class FieldValueError(SingleTableError, ValueError):
     """A value does not fit its field: `field` names it, `wanted` says what would do."""
 
@@ -369,9 +361,10 @@ class Throttled(SingleTableError):
 
 
 class ConfigurationError(SingleTableError):
-    """No client can be made: no region, no credentials, a missing extra."""
+    """No client can be made; `missing` says for want of what: "region", "credentials", "moto", ... or None."""
 
     code = "ST7004"
+    missing: str | None = None
 
 
 class Unreachable(SingleTableError, ConnectionError):

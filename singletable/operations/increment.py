@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any, TypeVar
 
 from singletable.entity import Entity, evolve
@@ -34,7 +35,7 @@ from singletable.layouts import Layout
 from singletable.schema import Model
 from singletable.wire import Call, Exclusive, Pause, Refusal, Steps
 
-__all__ = ["assigned", "assigned_all", "create_numbered"]
+__all__ = ["assigned", "assigned_all", "create_numbered", "forget_highest"]
 
 E = TypeVar("E", bound=Entity)
 
@@ -179,6 +180,13 @@ def create_numbered(context: Context, mapper: Mapper[E], entity: E, number: Numb
     return stored
 
 
+def forget_highest(context: Context, model: Model, entity: Entity) -> None:
+    """Forget the highest number seen in an entity's partition: a number that was put may be above it."""
+    number = model.sort_key_number
+    if number is not None:
+        context.hints.drop((context.table, *numbers_range(model, number, entity.__dict__).identity))
+
+
 @dataclass(frozen=True, slots=True)
 class Span:
     """The sort keys that a partition's numbers stand at: `pk` and the range from `start` to the largest number."""
@@ -196,12 +204,11 @@ class Span:
 
     def number_in(self, key: str) -> int:
         """Read the number out of a sort key in the range; what stands below it does no harm."""
-        template = self.layout.sk
-        if not isinstance(template, BoundTemplate):
-            return int(key)
-        name = self.number.name
-        position = next(at for at, segment in enumerate(template.segments) if segment.part == name)
+        template, name = self.layout.sk, self.number.name
         try:
+            if not isinstance(template, BoundTemplate):
+                return _whole(key)
+            position = next(at for at, segment in enumerate(template.segments) if segment.part == name)
             return int(template.formats[name].decode(key.split(DELIMITER)[position]))
         except KeyValueError as error:
             raise ForeignItem(
@@ -209,6 +216,14 @@ class Span:
                 hint="another program wrote it; move it out of this range of keys",
                 found=None,
             ) from None
+
+
+def _whole(number: str) -> int:
+    """Read a native number that must be whole, however its digits are written."""
+    value = Decimal(number)
+    if value != value.to_integral_value():
+        raise KeyValueError("a fraction", "a whole number")
+    return int(value)
 
 
 def numbers_range(model: Model, number: Numbering, values: Mapping[str, Any]) -> Span:
