@@ -19,7 +19,10 @@ import pytest
 SOURCE = Path(__file__).resolve().parents[2] / "singletable"
 NAME = SOURCE.name
 TOP = 6
-KEYS = ("language", "encoding", "numbers", "formats", "template", "native", "bounds", "clash")
+KEYS = (
+    *("language", "encoding", "numbers", "notation", "moments", "formats", "segments", "template"),
+    *("questions", "native", "bounds", "clash"),
+)
 OPERATIONS = ("context", "sending", "writing", "counters", "increment", "single", "update", "query", "batch", "tables")
 
 FLOORS: tuple[tuple[str, ...], ...] = (
