@@ -1,7 +1,7 @@
 """Keys as text: encoding, formats of values, templates, ranges and clashes. Pure, and no outside library.
 
-`encoding` escapes, `formats` and `numbers` write one value, `template` writes and reads a whole key (`native`: one
-that is a number or bytes), `bounds` finds the range that
+`encoding` escapes, `formats` (with `notation`, `moments` and `numbers`) writes one value, `template` (with `segments`)
+writes and reads a whole key (`native`: one that is a single value), `bounds` (with `questions`) finds the range that
 answers a query, `language` and `clash` tell whether two templates can meet.
 """
 
@@ -11,7 +11,7 @@ from singletable.keys.bounds import KeyRange, Narrowing, depth_below, key_range,
 from singletable.keys.encoding import AFTER, DELIMITER, PK_BYTES, SK_BYTES, below, escape, unescape
 from singletable.keys.formats import KeyFormat, KeyValueError, key_format
 from singletable.keys.native import KeyTemplate, NativeTemplate
-from singletable.keys.template import BoundTemplate, Segment, Template
+from singletable.keys.template import BoundTemplate, Segment, Template, shortened
 
 __all__ = [
     "AFTER",
@@ -33,5 +33,6 @@ __all__ = [
     "key_format",
     "key_range",
     "matches",
+    "shortened",
     "unescape",
 ]

@@ -18,6 +18,13 @@ Exact where `common` is, but for two things that can raise an alarm too many, ne
 encodings counts as two parts, and a part of the sort key that the partition key gives too does not narrow the range.
 Raw text is outside of it: with a character below `#` in it a key such as `#REGION!` lies between `#REGION` and
 `#REGION$` without being below that node, so a query that can meet raw keys filters by tag.
+
+Optional parts make several forms of one entity, a form for each length of the key (`template.shortened`). A range of
+the entity is the union of its forms': `= L` of the one without parts and `begins_with(L#)` of the others make up
+`BETWEEN L AND L$`. Forms of one entity never share a key, having different lengths, and count as related.
+
+Keys of two different delimiters cannot be laid over each other segment by segment. They are told apart by the text
+before the first part, and refused where that does not do it.
 """
 
 from __future__ import annotations
@@ -29,6 +36,7 @@ from operator import eq
 from typing import Literal, TypeAlias
 
 from singletable.errors import TemplateError
+from singletable.keys.encoding import DELIMITER, FLOOR
 from singletable.keys.language import Language, common
 
 __all__ = ["Clash", "Form", "Slot", "clashes", "leading", "reaches", "same_key"]
@@ -53,11 +61,12 @@ class Form:
     """The segments of an entity's two keys; `sk` is None where there is no sort key, one part where it is native.
 
     A leading `#` makes a first literal "". An optional part is written as one form for each length of the key. Only the
-    last slot of a sort key may spread: TemplateError if not.
+    last slot of a sort key may spread: TemplateError if not. `delimiter` is that of both keys.
     """
 
     pk: tuple[Slot, ...]
     sk: tuple[Slot, ...] | None
+    delimiter: str = DELIMITER
 
     def __post_init__(self) -> None:
         if any(slot.spread for slot in (*self.pk, *(self.sk or ())[:-1])):
@@ -88,6 +97,9 @@ def same_key(a: Form, b: Form) -> Clash | None:
     >>> same_key(user, admin)
     Clash(a={'a': 'ADMIN', 'b': 'a'}, b={'id': 'a'}, pk='USER#ADMIN#a', sk='PROFILE')
     """
+    if a.delimiter != b.delimiter:
+        _tell_apart(a, b)
+        return None
     if _differ(a.pk, b.pk) or _differ(a.sk or (), b.sk or ()):
         return None
     size = _size(b.sk or (), _size(a.sk or ()) or 0)
@@ -110,6 +122,9 @@ def reaches(a: Form, b: Form) -> Clash | None:
     """
     if a.sk is not None and not any(slot.part for slot in a.sk):
         return same_key(a, b)
+    if a.delimiter != b.delimiter:
+        _tell_apart(a, b)
+        return None
     asked, found = a.sk or (), b.sk or ()
     depth = len(_literals(asked))
     if _differ(a.pk, b.pk) or _differ(asked[:depth], found):
@@ -148,7 +163,8 @@ def clashes(
     """
     keys = list(map(leading, forms))
     for i, j in combinations(range(len(forms)), 2):
-        if all(map(eq, keys[i][0], keys[j][0])) and all(map(eq, keys[i][1], keys[j][1])):
+        close = all(map(eq, keys[i][0], keys[j][0])) and all(map(eq, keys[i][1], keys[j][1]))
+        if close or forms[i].delimiter != forms[j].delimiter:
             same = same_key(forms[i], forms[j]) if unique else None
             if same:
                 yield "same", i, j, same
@@ -161,6 +177,32 @@ def _reach(forms: Sequence[Form], i: int, j: int) -> Iterator[tuple[Kind, int, i
         clash = reaches(forms[one], forms[other])
         if clash:
             yield "reach", one, other, clash
+
+
+def _tell_apart(a: Form, b: Form) -> None:
+    """Show by their beginnings that keys of two delimiters never meet; TemplateError where that is open."""
+    if _begin_apart(a, a.pk, b, b.pk) or (a.sk and b.sk and _begin_apart(a, a.sk, b, b.sk)):
+        return
+    raise TemplateError(
+        f"keys with the delimiters {a.delimiter!r} and {b.delimiter!r} cannot be told apart",
+        hint="begin the keys of one with a literal that those of the other do not begin with, or use one delimiter",
+    )
+
+
+def _begin_apart(a: Form, mine: Sequence[Slot], b: Form, other: Sequence[Slot]) -> bool:
+    """Say whether no text begins as one key and as the other."""
+    texts = [_beginning(a.delimiter, mine), _beginning(b.delimiter, other)]
+    if "" in texts:
+        return max(texts) != "" and max(texts) < FLOOR
+    return not texts[0].startswith(texts[1]) and not texts[1].startswith(texts[0])
+
+
+def _beginning(delimiter: str, slots: Sequence[Slot]) -> str:
+    """Write the literals before the first part; the delimiter after them only where a part must follow."""
+    literals = _literals(slots)
+    text = delimiter.join(literals)
+    goes_on = len(literals) < len(slots) and (literals == ("",) or not slots[len(literals)].spread)
+    return text + delimiter if literals and goes_on else text
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,8 +275,9 @@ def _clash(a: Spelled, b: Spelled, pairs: Iterable[tuple[Node, Node]]) -> Clash 
     texts = _solve(chain(a.pk, a.sk, b.pk, b.sk), chain(zip(a.pk, b.pk, strict=True), pairs))
     if texts is None:
         return None
-    sk = None if b.form.sk is None else _join(b.sk, texts)
-    return Clash(_bound(a, texts), _bound(b, texts), _join(b.pk, texts), sk)
+    joint = b.form.delimiter
+    sk = None if b.form.sk is None else joint.join(texts[node] for node in b.sk)
+    return Clash(_bound(a, texts), _bound(b, texts), joint.join(texts[node] for node in b.pk), sk)
 
 
 def _solve(nodes: Iterable[Node], pairs: Iterable[tuple[Node, Node]]) -> dict[Node, str] | None:
@@ -253,10 +296,6 @@ def _solve(nodes: Iterable[Node], pairs: Iterable[tuple[Node, Node]]) -> dict[No
                 return None
             texts.update((member, text) for member in members)
     return texts
-
-
-def _join(nodes: Sequence[Node], texts: Mapping[Node, str]) -> str:
-    return "#".join(texts[node] for node in nodes)
 
 
 def _bound(spelled: Spelled, texts: Mapping[Node, str]) -> dict[str, str | tuple[str, ...]]:

@@ -20,19 +20,26 @@ import re
 __all__ = [
     "AFTER",
     "DELIMITER",
+    "DELIMITERS",
     "FLOOR",
     "PK_BYTES",
     "SENT_BYTES",
     "SK_BYTES",
     "SPECIAL",
     "KeyValueError",
+    "after",
     "below",
     "escape",
+    "forges",
     "unescape",
 ]
 
 DELIMITER = "#"
 """Stands between the segments of a key; sorts below every character of an encoded value."""
+
+DELIMITERS = frozenset("#$%&'()*+,-./:;<=>?@[\\]^_`|~")
+"""What may stand between the segments of a raw key: ASCII punctuation but braces, and no `!` or `"`, which sort below
+`#` as hidden items do."""
 
 AFTER = "$"
 """Closes the range of a subtree: sorts above `DELIMITER` and below every character of an encoded value."""
@@ -98,6 +105,27 @@ def unescape(text: str) -> str:
     if ENCODED(text) is None:
         raise ValueError("text is not in the form the key encoding writes")
     return CODE.sub(_decoded, text) if "%" in text else text
+
+
+def after(delimiter: str) -> str:
+    """Give the character that closes the range of a subtree: the one next to the delimiter.
+
+    Among encoded keys `$` does so exactly. Below another delimiter, and in raw text, it also takes in keys whose value
+    goes on with a character below the delimiter.
+
+    >>> after("#"), after("|")
+    ('$', '}')
+    """
+    return chr(ord(delimiter) + 1)
+
+
+def forges(text: str) -> bool:
+    """Say whether unescaped text would make, or stand in, a key of a hidden item: a segment that begins with `!`.
+
+    >>> forges("!SEQ#a"), forges("a#!SEQ"), forges("a!#b")
+    (True, True, False)
+    """
+    return text.startswith("!") or "#!" in text
 
 
 def below(text: str) -> str:

@@ -15,20 +15,29 @@ from typing import Any
 
 from singletable.errors import kind_of
 from singletable.keys.encoding import KeyValueError
+from singletable.keys.language import shape
 
 __all__ = [
     "DIGITS",
+    "INT_SHAPES",
+    "decimal_down",
     "encode_decimal",
     "encode_int",
     "fixed_int",
+    "int_down",
     "plain_int",
     "plain_number",
     "read_decimal",
+    "read_decimal_down",
     "read_int",
+    "read_int_down",
 ]
 
 DIGITS = 38
 """Significant digits of a DynamoDB number."""
+
+INT_SHAPES = (shape("d" * 19), shape("-" + "d" * 19))
+"""The shapes of an int64 as `encode_int` writes it."""
 
 INT64 = 2**63
 TENS = 10**19
@@ -64,6 +73,24 @@ def read_int(text: str) -> int:
     -1
     """
     return int(text[1:]) - TENS if text.startswith("-") else int(text)
+
+
+def int_down(value: Any) -> str:
+    """Write an int64 so that the greater one sorts first: as the number `-1 - n`, which is an int64 too.
+
+    >>> int_down(0), int_down(2**63 - 1)
+    ('-9999999999999999999', '-0776627963145224192')
+    """
+    return encode_int(-1 - read_int(encode_int(value)))
+
+
+def read_int_down(text: str) -> int:
+    """Read what `int_down` wrote; the caller checks that it did.
+
+    >>> read_int_down("0000000000000000041")
+    -42
+    """
+    return -1 - read_int(text)
 
 
 def plain_int(value: Any) -> str:
@@ -139,6 +166,29 @@ def read_decimal(text: str) -> Decimal:
     negative, biased, digits = found.groups()
     exponent = 499 - int(biased) if negative else int(biased) - 500
     return _decimal(bool(negative), _nines(digits) if negative else digits, exponent)
+
+
+def decimal_down(value: Any) -> str:
+    """Write a Decimal so that the greater one sorts first: as its negative.
+
+    >>> decimal_down(Decimal("12.5")), decimal_down(0)
+    ('-498.874~', '0')
+    """
+    return encode_decimal(_opposite(read_decimal(encode_decimal(value))))
+
+
+def read_decimal_down(text: str) -> Decimal:
+    """Read what `decimal_down` wrote; the caller checks that it did.
+
+    >>> read_decimal_down("1501.125")
+    Decimal('-12.5')
+    """
+    return _opposite(read_decimal(text))
+
+
+def _opposite(number: Decimal) -> Decimal:
+    """Negate exactly, whatever the context; there is one zero."""
+    return number.copy_negate() if number else number
 
 
 def _decimal(negative: bool, digits: str, exponent: int) -> Decimal:

@@ -2,37 +2,28 @@
 
 Theory of operation. A template is split on `#` into segments, each a literal or one whole part; a leading `#` gives an
 empty first segment. A literal cannot hold a character up to U+0025 and a part's text is encoded (or, raw, refused where
-it holds `#`), so the segments of a key are told apart by splitting it again: no value changes which segment, or which
-template, a key parses to. `Template` is the text as declared, `BoundTemplate` knows the format of each part.
+it holds the delimiter), so the segments of a key are told apart by splitting it again: no value changes which segment,
+or which template, a key parses to. Where parts may be absent the key ends after the last one that is there, and the
+number of its segments tells which those are. `Template` is the text as declared, `BoundTemplate` knows the format of
+each part.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Literal, NoReturn
+from typing import Any, Literal, NoReturn, TypeAlias
 
-from singletable.errors import KeyPartError, KeyTooLong, MissingPart, TemplateError, kind_of
+from singletable.errors import KeyPartError, KeyTooLong, MissingPart, PartHole, kind_of
 from singletable.keys.encoding import DELIMITER, FLOOR, KeyValueError
-from singletable.keys.formats import KeyFormat
-from singletable.keys.numbers import DIGITS
+from singletable.keys.notation import KeyFormat, delimiter_of
+from singletable.keys.segments import Segment, ends_of, read_segments, refuse
 
-__all__ = ["BoundTemplate", "Segment", "Template", "too_long"]
+__all__ = ["BoundTemplate", "Segment", "Template", "shortened", "too_long"]
 
-PART = re.compile("\\{([^{}]*)\\}")
-FORBIDDEN = re.compile("[^A-Za-z0-9_.:/{}-]")
-
-
-@dataclass(frozen=True, slots=True)
-class Segment:
-    """What stands between two `#`: a literal, or one part, which may spread a tuple or be padded to a width."""
-
-    literal: str = ""
-    part: str | None = None
-    spread: bool = False
-    width: int | None = None
+Encoders: TypeAlias = tuple[tuple[str, Callable[[Any], str]], ...]
+Writer: TypeAlias = Callable[[Mapping[str, Any]], str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,88 +32,67 @@ class Template:
 
     text: str
     segments: tuple[Segment, ...]
+    delimiter: str = DELIMITER
+    raw: bool = False
 
     @classmethod
-    def parse(cls, text: str) -> Template:
+    def parse(cls, text: str, *, delimiter: str | None = None) -> Template:
         """Read a template; TemplateError says what is wrong with it and how to mend it.
+
+        A `delimiter`, `#` too, makes it one of raw keys: its literals may hold any printable ASCII but the delimiter
+        and braces, and `bind` wants raw formats of that delimiter.
 
         >>> Template.parse("#USER#{user_id}").parts
         ('user_id',)
-        >>> Template.parse("#REGION#{path*}").segments[-1]
-        Segment(literal='', part='path', spread=True, width=None)
+        >>> Template.parse("#REGION#{path*}").segments[-1] == Segment(part="path", spread=True)
+        True
+        >>> Template.parse("ORG:{org}:USER:{id}", delimiter=":").parts
+        ('org', 'id')
         """
-        template = cls(text, tuple(_segments(text)))
-        names = template.parts
-        for name in names:
-            if names.count(name) > 1:
-                _refuse(text, f"part {name!r} stands in it twice", "name each field once")
-        if any(segment.spread for segment in template.segments[:-1]):
-            _refuse(text, "a spread part {name*} stands before its end", "put the spread part last")
-        return template
+        raw = delimiter is not None
+        used = DELIMITER if delimiter is None else delimiter_of(delimiter)
+        return cls(text, read_segments(text, used, raw=raw), used, raw)
 
     @property
     def parts(self) -> tuple[str, ...]:
         """The names of the parts, in order."""
         return tuple(segment.part for segment in self.segments if segment.part is not None)
 
+    @property
+    def open(self) -> bool:
+        """Whether keys of it have different numbers of segments, as no partition key may."""
+        return any(segment.spread or segment.optional for segment in self.segments)
+
     def bind(self, formats: Mapping[str, KeyFormat]) -> BoundTemplate:
-        """Give each part its format (a spread part that of its elements); TemplateError where one is missing."""
-        for name in self.parts:
-            if name not in formats:
-                _refuse(self.text, f"part {name!r} is no field", f"fields: {', '.join(formats) or 'none'}")
+        """Give each part its format (a spread part that of its elements); TemplateError where one does not fit."""
+        for segment in self.segments:
+            if segment.part is not None:
+                self._check_format(segment, formats)
         return BoundTemplate(self, {name: formats[name] for name in self.parts})
 
-
-def _refuse(text: str, what: str, fix: str) -> NoReturn:
-    raise TemplateError(f"key template {text!r}: {what}", hint=fix)
-
-
-def _segments(text: str) -> Iterator[Segment]:
-    if not text:
-        _refuse(text, "it is empty", "write literals and {field} parts between '#', such as '#USER#{user_id}'")
-    for position, piece in enumerate(text.split(DELIMITER)):
-        if piece or (position == 0 and len(text) > 1):
-            yield _segment(text, piece)
-        else:
-            _refuse(text, "nothing stands between two '#' or after the last", "take away the '#' too many")
+    def _check_format(self, segment: Segment, formats: Mapping[str, KeyFormat]) -> None:
+        """Refuse a part without a format, or with one made for another delimiter or direction."""
+        name = segment.part or ""
+        if name not in formats:
+            refuse(self.text, f"part {name!r} is no field", f"fields: {', '.join(formats) or 'none'}")
+        used = formats[name]
+        if used.delimiter != self.delimiter or (self.raw and not used.raw):
+            fix = "read the template and choose the formats with one raw="
+            refuse(self.text, f"the format of part {name!r} is not that of its delimiter {self.delimiter!r}", fix)
+        if used.descending is not segment.descending:
+            refuse(self.text, f"the format of part {name!r} sorts the other way", "choose it with descending=")
 
 
-def _segment(text: str, piece: str) -> Segment:
-    whole = PART.fullmatch(piece)
-    if whole is not None:
-        return _part(text, whole[1])
-    odd = FORBIDDEN.search(piece)
-    if PART.search(piece) is not None:
-        _refuse(text, f"{piece!r} is not one whole part", f"write {_separated(piece)!r}: a part fills its segment")
-    if "{" in piece or "}" in piece:
-        _refuse(text, f"the braces of {piece!r} do not match", "a part is {name}")
-    if odd is not None:
-        _refuse(text, f"{odd[0]!r} cannot stand in a literal", "a literal holds A-Z a-z 0-9 _ - . : / only")
-    return Segment(piece)
+def shortened(template: Template) -> tuple[tuple[Segment, ...], ...]:
+    """List the segments of every form that keys of a template have, the shortest first.
 
+    There are several where parts may be absent; the form that would leave nothing is none. A spread stays as it is.
 
-def _separated(piece: str) -> str:
-    """Put `#` around each part: "a{b}" to "a#{b}"."""
-    return DELIMITER.join(filter(None, re.split("(\\{[^{}]*\\})", piece)))
-
-
-def _part(text: str, inner: str) -> Segment:
-    """Read what stands in the braces: `name`, `name*` or `name:06`."""
-    name, colon, option = inner.partition(":")
-    if name.endswith("?"):
-        _refuse(text, f"an optional part {{{name}}} is not supported yet", "make the part required")
-    if option == "desc":
-        _refuse(text, "a descending part {name:desc} is not supported yet", "ask the query for .descending()")
-    spread = name.endswith("*")
-    name = name.removesuffix("*")
-    if not name.isidentifier():
-        _refuse(text, f"'{{{inner}}}' names no field", "a part is {name}, {name*} or {name:06}")
-    if not colon:
-        return Segment(part=name, spread=spread)
-    width = int(option) if re.fullmatch("0[0-9]{1,2}", option) else 0
-    if spread or not 1 <= width <= DIGITS:
-        _refuse(text, f"'{{{inner}}}' has no width", f"write {{{name}:06}}: a zero, then 1 to {DIGITS} digits")
-    return Segment(part=name, width=width)
+    >>> [len(form) for form in shortened(Template.parse("#SHOP#{city?}#STREET#{street?}"))]
+    [2, 3, 5]
+    """
+    forms = (template.segments[:end] for end in ends_of(template.segments))
+    return tuple(form for form in forms if form not in ((), (Segment(""),)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -135,28 +105,41 @@ class BoundTemplate:
     raw: bool = field(init=False)
     literals: str = field(init=False)
     spread: str | None = field(init=False)
-    encoders: tuple[tuple[str, Callable[[Any], str]], ...] = field(init=False, repr=False)
+    optional: tuple[str, ...] = field(init=False)
+    encoders: Encoders = field(init=False, repr=False)
     readers: tuple[tuple[str | None, Callable[[str], Any]], ...] = field(init=False, repr=False)
-    pattern: str = field(init=False, repr=False)
-    write: Callable[[Mapping[str, Any]], str] = field(init=False, repr=False)
+    ends: tuple[int, ...] = field(init=False, repr=False)
+    write: Writer = field(init=False, repr=False)
     least: str = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        self._derive("raw", any(each.raw for each in self.formats.values()))
-        self._derive("literals", DELIMITER.join(segment.literal for segment in self.segments[: self.position(0)]))
+        self._derive("raw", self.template.raw or any(each.raw for each in self.formats.values()))
+        leading = self.segments[: self.position(0)]
+        self._derive("literals", self.delimiter.join(segment.literal for segment in leading))
         self._derive("spread", self.segments[-1].part if self.segments[-1].spread else None)
+        self._derive("optional", tuple(segment.part for segment in self.segments if segment.optional))
         self._derive("encoders", tuple((name, self.encoder(name)) for name in self.parts))
         self._derive("readers", tuple(self._reader(segment) for segment in self.segments if not segment.spread))
-        self._derive("pattern", self._pattern())
-        self._derive("write", _writer(self.pattern, self.encoders))
+        self._derive("ends", ends_of(self.segments))
+        self._derive("write", self._writer())
         self._derive("least", FLOOR if self.position(0) == 0 else DELIMITER)
 
     def _derive(self, name: str, value: object) -> None:
         object.__setattr__(self, name, value)
 
     @property
+    def delimiter(self) -> str:
+        """What stands between the segments."""
+        return self.template.delimiter
+
+    @property
+    def open(self) -> bool:
+        """Whether keys of it have different numbers of segments, as no partition key may."""
+        return self.template.open
+
+    @property
     def segments(self) -> tuple[Segment, ...]:
-        """What stands between the `#`."""
+        """What stands between the delimiters."""
         return self.template.segments
 
     @property
@@ -172,8 +155,9 @@ class BoundTemplate:
     def render(self, values: Mapping[str, Any], *, limit: int) -> str:
         """Write the key of these values, at most `limit` bytes of UTF-8.
 
-        MissingPart for a part that is absent or None, KeyPartError for a value that cannot stand in a key, KeyTooLong
-        (with the longest part and the size) for too many bytes.
+        MissingPart for a part that is absent or None (an optional one may be, but none after it given: PartHole),
+        KeyPartError for a value that cannot stand in a key, KeyTooLong (with the longest part and the size) for too
+        many bytes.
 
         >>> from singletable.keys import key_format
         >>> user = Template.parse("#USER#{user_id}").bind({"user_id": key_format(str)})
@@ -183,7 +167,8 @@ class BoundTemplate:
         try:
             key = self.write(values)
         except (KeyError, KeyValueError):
-            key = self.pattern % tuple(self.encode(name, values) for name in self.parts)
+            self._blame(values)
+            raise
         if len(key) * 4 > limit:
             self.measure(key, values, limit)
         if key < self.least:
@@ -203,27 +188,30 @@ class BoundTemplate:
     def encoder(self, name: str) -> Callable[[Any], str]:
         """Give the function that writes one part; that of a spread part writes the delimiters too."""
         encode = self.formats[name].encode
-        return encode if name != self.spread else _spreading(encode, DELIMITER if len(self.segments) > 1 else "")
+        if name != self.spread:
+            return encode
+        return _spreading(encode, self.delimiter, first=self.delimiter if len(self.segments) > 1 else "")
 
     def measure(self, key: str, values: Mapping[str, Any], limit: int) -> None:
         """Raise KeyTooLong if the key, written from these values, has more than `limit` bytes."""
         if len(key.encode()) > limit:
-            sizes = {name: len(encode(values[name]).encode()) for name, encode in self.encoders if name in values}
+            given = [(name, encode) for name, encode in self.encoders if values.get(name) is not None]
+            sizes = {name: len(encode(values[name]).encode()) for name, encode in given}
             raise too_long(max(sizes, key=sizes.__getitem__, default=""), key, limit)
 
     def parse(self, text: str) -> dict[str, Any] | None:
         """Read the values back; None for text that this template would not have written.
 
-        An empty spread is the root: its key ends at the label and gives the empty tuple.
+        An empty spread is the root: its key ends at the label and gives the empty tuple; an absent part gives None.
 
         >>> from singletable.keys import key_format
         >>> region = Template.parse("#REGION#{path*}").bind({"path": key_format(str)})
         >>> region.parse("#REGION#SICHUAN#CHENGDU"), region.parse("#REGION"), region.parse("#REGION#")
         ({'path': ('SICHUAN', 'CHENGDU')}, {'path': ()}, None)
         """
-        pieces = text.split(DELIMITER)
+        pieces = text.split(self.delimiter)
         fixed = len(self.readers)
-        if text < self.least or len(pieces) < fixed or (self.spread is None and len(pieces) > fixed):
+        if text < self.least or (len(pieces) not in self.ends if self.spread is None else len(pieces) < fixed):
             return None
         try:
             values = {name: read(piece) for (name, read), piece in zip(self.readers, pieces, strict=False)}
@@ -231,7 +219,8 @@ class BoundTemplate:
                 values[self.spread] = tuple(map(self.formats[self.spread].decode, pieces[fixed:]))
         except KeyValueError:
             return None
-        return {name: value for name, value in values.items() if name is not None}
+        named = {name: value for name, value in values.items() if name is not None}
+        return named if len(pieces) >= fixed else named | dict.fromkeys(self.parts[len(named) :])
 
     def _reader(self, segment: Segment) -> tuple[str | None, Callable[[str], Any]]:
         """Give the name and the decoder of a segment; that of a literal takes nothing but the literal."""
@@ -239,24 +228,42 @@ class BoundTemplate:
             return segment.part, self.formats[segment.part].decode
         return None, partial(_expect, segment.literal)
 
-    def _pattern(self) -> str:
-        """Write the template as a %-format: literals hold no `%`."""
-        texts = ["%s" if segment.part is not None else segment.literal for segment in self.segments]
-        if self.spread is not None:
-            return DELIMITER.join(texts[:-1]) + "%s"
-        return DELIMITER.join(texts)
+    def _writer(self) -> Writer:
+        """Make the function that writes keys: one for each form, chosen by the optional parts that are there."""
+        counts = [sum(segment.part is not None for segment in self.segments[:end]) for end in self.ends]
+        writers = [
+            _writing(_texts(self.segments[:end], self.delimiter), self.encoders[:count])
+            for end, count in zip(self.ends, counts, strict=True)
+        ]
+        return _shortening(self.optional, writers) if self.optional else writers[0]
+
+    def _blame(self, values: Mapping[str, Any]) -> None:
+        """Raise the error of the first part that cannot be written."""
+        for name in self.parts:
+            if name not in self.optional or values.get(name) is not None:
+                self.encode(name, values)
 
     def _refuse_start(self, key: str) -> NoReturn:
-        """Refuse the empty key of an empty path, and a raw first part that would sort below every key of ours."""
-        given, wanted = (
-            ("an empty path", "a path of one name or more") if not key else ("text", "a first character above '$'")
-        )
+        """Refuse the empty key of absent parts, and a raw first part that would sort below every key of ours."""
+        given, wanted = "text", "a first character above '$'"
+        if not key:
+            given = "nothing" if self.optional else "an empty path"
+            wanted = "a value, since no other part is given" if self.optional else "a path of one name or more"
         raise KeyPartError(self.parts[0], given=given, wanted=wanted)
 
 
-def _writer(pattern: str, encoders: tuple[tuple[str, Callable[[Any], str]], ...]) -> Callable[[Mapping[str, Any]], str]:
-    """Make the function that fills a pattern; up to three parts are spelled out, in half the time of a loop."""
-    texts = pattern.split("%s")
+def _texts(segments: Sequence[Segment], delimiter: str) -> list[str]:
+    """Give what stands before, between and after the parts; a spread part writes its own delimiters."""
+    texts = [""]
+    for at, segment in enumerate(segments):
+        texts[-1] += (delimiter if at and not segment.spread else "") + segment.literal
+        if segment.part is not None:
+            texts.append("")
+    return texts
+
+
+def _writing(texts: Sequence[str], encoders: Encoders) -> Writer:
+    """Make the function that puts parts between texts; up to three are spelled out, in half the time of a loop."""
     match encoders:
         case ((a, f),):
             start, end = texts
@@ -268,7 +275,23 @@ def _writer(pattern: str, encoders: tuple[tuple[str, Callable[[Any], str]], ...]
             start, middle, inner, end = texts
             return lambda values: f"{start}{f(values[a])}{middle}{g(values[b])}{inner}{h(values[c])}{end}"
         case _:
+            pattern = "%s".join(text.replace("%", "%%") for text in texts)
             return lambda values: pattern % tuple(encode(values[name]) for name, encode in encoders)
+
+
+def _shortening(optional: Sequence[str], writers: Sequence[Writer]) -> Writer:
+    """Make the function that writes as many optional parts as are given; PartHole where one is missing between."""
+
+    def write(values: Mapping[str, Any]) -> str:
+        given = [values.get(name) is not None for name in optional]
+        count = given.index(False) if False in given else len(given)
+        if True in given[count:]:
+            hole, later = optional[count], optional[given.index(True, count)]
+            what = "None" if hole in values else "nothing"
+            raise PartHole(hole, given=what, wanted=f"a value, since {later!r} after it is given")
+        return writers[count](values)
+
+    return write
 
 
 def _expect(literal: str, piece: str) -> None:
@@ -276,14 +299,14 @@ def _expect(literal: str, piece: str) -> None:
         raise KeyValueError("other text", "the literal of the template")
 
 
-def _spreading(encode: Callable[[Any], str], first: str) -> Callable[[Any], str]:
+def _spreading(encode: Callable[[Any], str], delimiter: str, *, first: str) -> Callable[[Any], str]:
     """Make the encoder of a spread part: each element after a delimiter."""
 
     def encode_all(value: Any) -> str:
         items: tuple[Any, ...] = value
         if not isinstance(value, tuple):
             raise KeyValueError(kind_of(value), "tuple of non-empty texts")
-        return first + DELIMITER.join(map(encode, items)) if items else ""
+        return first + delimiter.join(map(encode, items)) if items else ""
 
     return encode_all
 

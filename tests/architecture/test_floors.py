@@ -19,8 +19,14 @@ import pytest
 SOURCE = Path(__file__).resolve().parents[2] / "singletable"
 NAME = SOURCE.name
 TOP = 6
-KEYS = ("language", "encoding", "numbers", "formats", "template", "native", "bounds", "clash")
-OPERATIONS = ("context", "sending", "writing", "counters", "increment", "single", "outcome", "update", "query", "batch", "tables")
+KEYS = (
+    *("language", "encoding", "numbers", "notation", "moments", "formats", "segments", "template"),
+    *("questions", "native", "bounds", "clash"),
+)
+OPERATIONS = (
+    *("context", "sending", "writing", "counters", "increment", "single", "outcome", "update"),
+    *("query", "batch", "tables"),
+)
 DECLARING = ("annotations", "increments", "indexes", "layouts", "queries", "numbering", "checks", "schema", "patterns")
 
 FLOORS: tuple[tuple[str, ...], ...] = (

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from singletable.keys import KeyFormat, KeyValueError, NativeTemplate, key_format
 
 INT64 = st.integers(-(2**63), 2**63 - 1)
-COMMON = settings(max_examples=100, deadline=None)
+COMMON = settings(max_examples=50, deadline=None)
 ZONES = st.builds(timezone, st.builds(timedelta, minutes=st.integers(-1439, 1439)))
 
 
@@ -62,17 +62,34 @@ VALUES: dict[str, tuple[KeyFormat, st.SearchStrategy[Any]]] = {
     "timedelta": (key_format(timedelta), st.builds(timedelta, microseconds=INT64)),
     "UUID": (key_format(UUID), st.uuids()),
     "bool": (key_format(bool), st.booleans()),
+    "bytes": (key_format(bytes), st.binary(min_size=1, max_size=3)),
     "Size": (key_format(Size), st.sampled_from(Size)),
     "Literal": (key_format(Literal["a b", "a", "b", "a#"]), st.sampled_from(["a b", "a", "b", "a#"])),
     "raw str": (key_format(str, raw=True), st.text(st.sampled_from(" $%&a\0é"), min_size=1)),
     "raw width": (key_format(int, width=3, raw=True), st.integers(0, 999)),
+    "raw str |": (key_format(str, raw="|"), st.text(st.sampled_from(" $%#&a\0é}~"), min_size=1)),
+    "raw bytes |": (key_format(bytes, raw="|"), st.binary(min_size=1, max_size=3)),
+    "raw time -": (key_format(time, raw="-"), st.times()),
+}
+DOWN: dict[str, tuple[KeyFormat, st.SearchStrategy[Any]]] = {
+    f"{kind} down": (key_format(annotation, width=width, descending=True), VALUES[kind][1])
+    for kind, annotation, width in (
+        ("int", int, None),
+        ("width", int, 3),
+        ("Decimal", Decimal, None),
+        ("datetime", datetime, None),
+        ("date", date, None),
+        ("time", time, None),
+        ("timedelta", timedelta, None),
+        ("UUID", UUID, None),
+    )
 }
 UNORDERED: dict[str, tuple[KeyFormat, st.SearchStrategy[Any]]] = {
     "Word": (key_format(Word), st.sampled_from(Word)),
     "raw int": (key_format(int, raw=True), st.integers(1 - 10**38, 10**38 - 1)),
     "raw Decimal": (key_format(Decimal, raw=True), decimals()),
 }
-EVERY = VALUES | UNORDERED
+EVERY = VALUES | UNORDERED | DOWN
 
 
 @pytest.mark.parametrize("kind", VALUES)
@@ -86,6 +103,19 @@ def test_text_sorts_as_the_values_do(kind: str, data: st.DataObject) -> None:
     assert (used.encode(a) == used.encode(b)) is (a == b)
 
 
+@pytest.mark.parametrize("kind", DOWN)
+@COMMON
+@given(data=st.data())
+def test_text_of_a_descending_part_sorts_the_other_way(kind: str, data: st.DataObject) -> None:
+    """Of two values the lesser has the greater text, also where more segments follow, and equal values have one."""
+    used, values = DOWN[kind]
+    a, b = data.draw(values), data.draw(values)
+    assert used.descending
+    assert (used.encode(a) > used.encode(b)) is (a < b)
+    assert (used.encode(a) + "#x" > used.encode(b) + "#") is (a <= b)
+    assert (used.encode(a) == used.encode(b)) is (a == b)
+
+
 @pytest.mark.parametrize("kind", EVERY)
 @COMMON
 @given(data=st.data())
@@ -96,7 +126,7 @@ def test_a_value_comes_back_and_its_language_knows_it(kind: str, data: st.DataOb
     text = used.encode(value)
     assert used.decode(text) == value
     assert used.language.accepts(text)
-    assert "#" not in text
+    assert used.delimiter not in text
 
 
 @pytest.mark.parametrize("kind", EVERY)

@@ -23,23 +23,32 @@ from singletable.keys import (
     matches,
 )
 
-TYPES: Mapping[str, Any] = {"n": int, "day": date, "at": datetime}
+TYPES: Mapping[str, Any] = {"n": int, "w": int, "day": date, "at": datetime}
 N5, N9 = "0000000000000000005", "0000000000000000009"
 NUMBER = NativeTemplate("score", "N")
 BINARY = NativeTemplate("blob", "B")
+TEXT = NativeTemplate("name", "S")
+D5, D9 = "-9999999999999999994", "-9999999999999999990"
+"""5 and 9 downwards: 10**19 less 6 and 10."""
 
 
-def bound(text: str, *, raw: bool = False) -> BoundTemplate:
-    """Bind a template: n is an int, day a date, at a datetime, all others str."""
-    template = Template.parse(text)
-    return template.bind({name: key_format(TYPES.get(name, str), raw=raw) for name in template.parts})
+def bound(text: str, *, raw: bool | str = False) -> BoundTemplate:
+    """Bind a template: n and w are int, day a date, at a datetime, all others str."""
+    template = Template.parse(text, delimiter=raw if isinstance(raw, str) else None)
+    return template.bind(
+        {
+            each.part: key_format(TYPES.get(each.part, str), width=each.width, raw=raw, descending=each.descending)
+            for each in template.segments
+            if each.part is not None
+        }
+    )
 
 
-def asked(template: str, values: Mapping[str, Any], **narrowings: Any) -> KeyRange:
+def asked(template: str, values: Mapping[str, Any], raw: bool | str = False, **narrowings: Any) -> KeyRange:
     """Ask for a range: gte={"n": 5} is a Narrowing."""
     operators: list[Any] = list(narrowings)
     made = tuple(Narrowing(operator, tuple(narrowings[operator].items())) for operator in operators)
-    return key_range(bound(template), values, made)
+    return key_range(bound(template, raw=raw), values, made)
 
 
 def between(low: str, high: str) -> KeyRange:
@@ -94,7 +103,98 @@ ROWS: list[tuple[str, dict[str, Any], dict[str, Any], KeyRange]] = [
     ("#O#{a}#L#{n}", {"a": "x"}, {"below": {}}, KeyRange("begins_with", ("#O#x#L#",))),
     ("#O#{a}#L#{p*}", {"a": "x"}, {"below": {}}, between("#O#x#L", "#O#x#L$")),
     ("#O#{n}", {"n": 5}, {"below": {}}, KeyRange("begins_with", (f"#O#{N5}#",))),
+    ("#O#{x?}", {}, {}, between("#O", "#O$")),
+    ("#O#{x?}", {"x": "j"}, {}, between("#O#j", "#O#j$")),
+    ("#O#{x?}#{y?}", {"x": "j"}, {}, between("#O#j", "#O#j$")),
+    ("#O#{a}#L#{x?}", {"a": "i"}, {}, between("#O#i", "#O#i$")),
+    ("#O#{a}#L#{x?}", {}, {}, KeyRange("begins_with", ("#O#",))),
+    ("#O#{a}#L#{x?}", {"a": "i", "x": "j"}, {}, between("#O#i#L#j", "#O#i#L#j$")),
+    ("#{x?}", {}, {}, KeyRange("begins_with", ("#",))),
+    ("{x?}#{y?}", {}, {}, KeyRange(">=", ("%",))),
+    ("#O#{x?}", {}, {"below": {}}, KeyRange("begins_with", ("#O#",))),
+    ("#O#{a}#L#{x?}", {"a": "i"}, {"below": {}}, KeyRange("begins_with", ("#O#i#L#",))),
+    ("#O#{x?}", {"x": "j"}, {"below": {}}, KeyRange("begins_with", ("#O#j#",))),
+    ("#O#{a}#L#{x?}", {"a": "i"}, {"begins_with": {"x": "j"}}, KeyRange("begins_with", ("#O#i#L#j",))),
+    ("#O#{a}#L#{x?}", {"a": "i"}, {"gte": {"x": "j"}}, between("#O#i#L#j", "#O#i#L$")),
+    ("#O#{a}#L#{x?}", {"a": "i"}, {"lte": {"x": "j"}}, between("#O#i#L#", "#O#i#L#j$")),
+    ("#O#{n:desc}", {"n": 5}, {}, KeyRange("=", (f"#O#{D5}",))),
+    ("#O#{n:desc}", {}, {}, KeyRange("begins_with", ("#O#",))),
+    ("#O#{n:desc}", {}, {"gte": {"n": 5}}, between("#O#", f"#O#{D5}$")),
+    ("#O#{n:desc}", {}, {"gt": {"n": 5}}, between("#O#", below(f"#O#{D5}"))),
+    ("#O#{n:desc}", {}, {"lte": {"n": 5}}, between(f"#O#{D5}", "#O$")),
+    ("#O#{n:desc}", {}, {"lt": {"n": 5}}, between(f"#O#{D5}$", "#O$")),
+    ("#O#{n:desc}", {}, {"between": {"n": (5, 9)}}, between(f"#O#{D9}", f"#O#{D5}$")),
+    ("#O#{n:desc}", {}, {"gt": {"n": 5}, "lte": {"n": 9}}, between(f"#O#{D9}", below(f"#O#{D5}"))),
+    ("{n:desc}", {}, {"lte": {"n": 5}}, KeyRange(">=", (D5,))),
+    ("{n:desc}", {}, {"gte": {"n": 5}}, between("%", f"{D5}$")),
+    ("#O#{w:02:desc}#{a}", {}, {"gte": {"w": 5}}, between("#O#", "#O#94$")),
 ]
+"""The rows of the table, then those of parts that may be absent, then those of parts that sort downwards."""
+
+RAW_ROWS: list[tuple[str, dict[str, Any], dict[str, Any], KeyRange]] = [
+    ("O|{a}|{b}", {"a": "x", "b": "y"}, {}, KeyRange("=", ("O|x|y",))),
+    ("O|{a}|{b}", {"a": "x"}, {}, KeyRange("begins_with", ("O|x|",))),
+    ("O|{w:02}|{b}", {"w": 7}, {}, KeyRange("begins_with", ("O|07|",))),
+    ("O|{a}", {}, {}, KeyRange("begins_with", ("O|",))),
+    ("O|L", {}, {}, KeyRange("=", ("O|L",))),
+    ("{a}|{b}", {}, {}, KeyRange(">=", ("%",))),
+    ("O|{a}|{b}", {"a": "x"}, {"begins_with": {"b": "y"}}, KeyRange("begins_with", ("O|x|y",))),
+    ("O|{a}|{b}", {"a": "x"}, {"below": {}}, KeyRange("begins_with", ("O|x|",))),
+    ("O|{a}|{b}", {"a": "x"}, {"gte": {"b": "y"}}, between("O|x|y", "O|x}")),
+    ("O|{a}|{b}", {"a": "x"}, {"lte": {"b": "y"}}, between("O|x|", "O|x|y")),
+    ("O|{w:02}|{b}", {}, {"lte": {"w": 7}}, between("O|", "O|07}")),
+    ("O|{w:02}|{b}", {}, {"gt": {"w": 7}}, between("O|07}", "O}")),
+    ("O|{p*}", {"p": ("x",)}, {}, KeyRange("BETWEEN", ("O|x", "O|x}"), exact=False)),
+    ("O|{p*}", {}, {}, KeyRange("BETWEEN", ("O", "O}"), exact=False)),
+    ("O|{p*}", {"p": ("x",)}, {"below": {}}, KeyRange("begins_with", ("O|x|",))),
+    ("O|{a}|{x?}", {"a": "i"}, {}, KeyRange("BETWEEN", ("O|i", "O|i}"), exact=False)),
+    ("O|{a}|{x?}", {"a": "i"}, {"gte": {"x": "j"}}, KeyRange("BETWEEN", ("O|i|j", "O|i}"), exact=False)),
+]
+"""Among raw keys with `|`, which sorts above letters and digits: `}` is the character after it."""
+
+
+@pytest.mark.parametrize(("template", "values", "narrowings", "expected"), RAW_ROWS)
+def test_each_question_has_its_range_of_raw_keys(
+    template: str, values: dict[str, Any], narrowings: dict[str, Any], expected: KeyRange
+) -> None:
+    """A raw key's range is a prefix where that is exact, else a wider one that says so."""
+    assert asked(template, values, "|", **narrowings) == expected
+
+
+def test_rows_beside_a_raw_node_are_told_by_their_depth() -> None:
+    """`USERS|x` and `O|xy` lie in the ranges of `USER` and `O|x`, but are not below them."""
+    template = bound("O|{p*}", raw="|")
+    assert matches(template, key_range(template, {"p": ("x",)}), "O|xy")
+    assert [depth_below(template, {"p": ("x",)}, key) for key in ("O|xy", "O|x", "O|x|y|z")] == [-1, 0, 2]
+    assert [depth_below(template, {}, key) for key in ("OS|x", "O", "O|x")] == [-1, 0, 1]
+
+
+def test_a_raw_range_that_cannot_be_exact_is_refused_with_the_way_out() -> None:
+    """Text that another part follows sorts otherwise than the values do; so do unpadded numbers."""
+    for template, part, value in (("O|{a}|{b}", "a", "x"), ("O|{p*}", "p", ("x",)), ("O|{x?}|{y?}", "x", "j")):
+        with pytest.raises(QueryError, match="without raw="):
+            asked(template, {}, "|", gte={part: value})
+    with pytest.raises(QueryError, match="without raw="):
+        asked("O|{n}", {}, "|", gte={"n": 5})
+
+
+def test_a_descending_part_has_no_prefix() -> None:
+    """Its text is turned round, so a prefix of the value's text means nothing."""
+    with pytest.raises(QueryError, match=r"sorts downwards(.|\n)*between"):
+        asked("#O#{day:desc}", {}, begins_with={"day": "2026"})
+    wanted = asked("#O#{day:desc}#{a}", {}, begins_with={"day": date(2026, 12, 1), "a": "x"})
+    assert wanted == KeyRange("begins_with", ("#O#7973-87-98#x",))
+
+
+def test_an_optional_part_is_given_or_left_out() -> None:
+    """A query never widens by None, and a part needs the optional ones before it."""
+    with pytest.raises(MissingPart, match="'x'"):
+        asked("#O#{x?}", {"x": None})
+    with pytest.raises(PartHole, match="'x'"):
+        asked("#O#{x?}#{y?}", {"y": "j"})
+    with pytest.raises(KeyTooLong, match="'x'"):
+        asked("#O#{a}#LABEL#{x?}", {"a": "i" * 1019}, below={})
+    assert asked("#O#{a}#LABEL#{x?}", {"a": "i" * 1019}).operator == "BETWEEN"
 
 
 @pytest.mark.parametrize(("template", "values", "narrowings", "expected"), ROWS)
@@ -151,9 +251,9 @@ def test_a_question_that_cannot_be_asked_is_an_error(
 def test_too_long_values_are_refused_before_sending() -> None:
     """A value of 1023 bytes with its literals cannot be in any sort key; a prefix may have 1024."""
     assert asked("{a}", {"a": "x" * 1023}).operands == ("x" * 1023,)
-    for narrowings in ({"gte": {"a": "x" * 1024}}, {"begins_with": {"a": "x" * 1025}}):
+    for operator, size in (("gte", 1024), ("begins_with", 1025)):
         with pytest.raises(KeyTooLong, match="'a'"):
-            asked("{a}", {}, **narrowings)
+            asked("{a}", {}, False, **{operator: {"a": "x" * size}})
     with pytest.raises(KeyTooLong, match="'a'"):
         asked("{a}", {"a": "x" * 1024})
     assert asked("{a}", {}, begins_with={"a": "x" * 1024}).operands == ("x" * 1024,)
@@ -257,6 +357,32 @@ def test_native_bytes_have_prefixes_and_bounds() -> None:
     assert key_range(BINARY, {}, open_ended) == KeyRange("BETWEEN", ("0100", "02"))
     nothing = (Narrowing("gte", (("blob", b"\x00"),)), Narrowing("lt", (("blob", b"\x00"),)))
     assert key_range(BINARY, {}, nothing) == KeyRange("empty")
+
+
+@pytest.mark.parametrize(
+    ("narrowings", "expected"),
+    [
+        ((), KeyRange("all", exact=False)),
+        ((("begins_with", "a"),), KeyRange("begins_with", ("a",))),
+        ((("gte", "a"),), KeyRange(">=", ("a",))),
+        ((("gt", " "),), KeyRange(">", (" ",), exact=False)),
+        ((("lt", "a"),), KeyRange("<", ("a",), exact=False)),
+        ((("lte", " "),), KeyRange("<=", (" ",))),
+        ((("between", ("a", "b")),), KeyRange("BETWEEN", ("a", "b"))),
+        ((("between", (" ", "b")),), KeyRange("BETWEEN", (" ", "b"), exact=False)),
+        ((("gt", "a"), ("lt", "b")), KeyRange("BETWEEN", ("a\0", below("b")))),
+        ((("gt", "a"), ("lt", "a")), KeyRange("empty")),
+    ],
+)
+def test_native_text_is_compared_as_text(narrowings: tuple[tuple[Any, Any], ...], expected: KeyRange) -> None:
+    """The operator itself goes to DynamoDB; a range over the place of hidden items, `!...`, says so."""
+    made = tuple(Narrowing(operator, (("name", value),)) for operator, value in narrowings)
+    assert key_range(TEXT, {}, made) == expected
+    for hidden in ("!", "!SEQ#order.n"):
+        assert matches(TEXT, expected, hidden) is not expected.exact or expected.operator == "empty"
+        assert depth_below(TEXT, {}, hidden) == -1
+    assert key_range(TEXT, {"name": "a#b"}) == KeyRange("=", ("a#b",))
+    assert (depth_below(TEXT, {"name": "a"}, "a"), depth_below(TEXT, {"name": "a"}, "a#b")) == (0, -1)
 
 
 def test_a_raw_number_has_no_ranges_and_says_the_way_out() -> None:

@@ -75,6 +75,7 @@ WRITTEN: list[tuple[Any, Any, str]] = [
     (timedelta, timedelta(seconds=1), "0000000000001000000"),
     (timedelta, timedelta(microseconds=-1), "-9999999999999999999"),
     (UUID, UUID("ABCDEF00-0000-4000-8000-00000000000F"), "abcdef00-0000-4000-8000-00000000000f"),
+    (bytes, b"\x00\xff", "00ff"),
     (bool, False, "false"),
     (bool, True, "true"),
     (Status, Status.IN_WORK, "IN%20WORK"),
@@ -126,6 +127,9 @@ def test_a_value_is_written_so_and_read_back(kind: Any, value: Any, text: str) -
         (UUID, "abcdef00-0000-4000-8000-00000000000f"),
         (bool, 1),
         (bool, "true"),
+        (bytes, b""),
+        (bytes, "00"),
+        (bytes, bytearray(b"a")),
         (Status, "OPEN"),
         (Level, 1),
         (Level, True),
@@ -171,6 +175,10 @@ def test_a_value_that_does_not_fit_is_refused(kind: Any, value: Any) -> None:
         (UUID, "ABCDEF00-0000-4000-8000-00000000000F"),
         (UUID, "abcdef00000040008000000000000000"),
         (bool, "True"),
+        (bytes, ""),
+        (bytes, "0"),
+        (bytes, "0F"),
+        (bytes, "0 1"),
         (Status, "IN WORK"),
         (Status, "GONE"),
         (Literal[1, 2], "0000000000000000003"),
@@ -209,7 +217,7 @@ def test_wrappers_count_as_what_they_hold(kind: Any) -> None:
     ("kind", "word"),
     [
         (float, "Decimal"),
-        (bytes, "native"),
+        (bytearray, "key parts are"),
         (list[str], "key parts are"),
         (tuple[str, ...], r"\{name\*\}"),
         (str | int, "key parts are"),
@@ -225,6 +233,83 @@ def test_a_type_that_cannot_stand_in_a_key_is_refused_with_the_way_out(kind: Any
     """The error of the declaration names what would do instead."""
     with pytest.raises(TemplateError, match=word):
         key_format(kind)
+
+
+DOWN: list[tuple[Any, Any, str]] = [
+    (int, 0, "-9999999999999999999"),
+    (int, -1, "0000000000000000000"),
+    (int, 41, "-9999999999999999958"),
+    (int, 2**63 - 1, "-0776627963145224192"),
+    (int, -(2**63), "9223372036854775807"),
+    (Decimal, Decimal("12.5"), "-498.874~"),
+    (Decimal, Decimal("-12.5"), "1501.125"),
+    (Decimal, Decimal(0), "0"),
+    (Decimal, 7, "-499.2~"),
+    (datetime, datetime(2026, 12, 1, 16, 30, tzinfo=PLUS8), "7973-87-98T91:69:99.999999Z"),
+    (date, date(5, 1, 2), "9994-98-97"),
+    (time, time(8, 30), "91:69:99.999999"),
+    (timedelta, timedelta(microseconds=-1), "0000000000000000000"),
+    (timedelta, timedelta(microseconds=41), "-9999999999999999958"),
+    (UUID, UUID("ABCDEF00-0000-4000-8000-00000000000F"), "543210ff-ffff-bfff-7fff-fffffffffff0"),
+]
+
+
+@pytest.mark.parametrize(("kind", "value", "text"), DOWN)
+def test_a_descending_part_is_written_turned_round(kind: Any, value: Any, text: str) -> None:
+    """Each type that sorts downwards has the documented text, which reads back as an equal value."""
+    made = key_format(kind, descending=True)
+    assert made.encode(value) == text
+    assert made.decode(text) == value
+    assert made.language.accepts(text)
+    assert made.language.name != key_format(kind).language.name
+    assert (made.descending, made.ordered, made.name) == (True, True, kind.__name__)
+    with pytest.raises(KeyValueError, match="no text prefix"):
+        made.prefix("2026")
+
+
+def test_a_descending_width_is_the_nines_complement() -> None:
+    """`{n:06:desc}` holds 0 to 999999 as what each digit lacks to nine."""
+    made = key_format(int, width=6, descending=True)
+    assert (made.encode(0), made.encode(42), made.encode(999999)) == ("999999", "999957", "000000")
+    assert made.decode("999957") == 42
+    for value in (-1, 1000000, True):
+        with pytest.raises(KeyValueError):
+            made.encode(value)
+
+
+@pytest.mark.parametrize(
+    ("kind", "value"), [(int, True), (int, Level.LOW), (int, 2**63), (Decimal, 1.5), (date, "x"), (UUID, 1)]
+)
+def test_a_descending_part_refuses_what_the_type_does(kind: Any, value: Any) -> None:
+    """Turning a value round loses no strictness."""
+    with pytest.raises(KeyValueError):
+        key_format(kind, descending=True).encode(value)
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [(int, "42"), (int, "-0000000000000000000"), (date, "7973-86-98"), (date, "2026-12-01"), (Decimal, "00")],
+)
+def test_descending_text_is_read_canonically(kind: Any, text: str) -> None:
+    """Text that no value is written as is refused: 7973-86-98 would be the thirteenth month."""
+    made = key_format(kind, descending=True)
+    with pytest.raises(KeyValueError):
+        made.decode(text)
+    assert not made.language.accepts(text)
+
+
+@pytest.mark.parametrize("kind", [str, bool, bytes, Status, Literal["a"], float])
+def test_other_types_do_not_sort_downwards(kind: Any) -> None:
+    """Text has no greatest value to count from: the error says what to do instead."""
+    with pytest.raises(TemplateError, match=r"downwards(.|\n)*\.descending\(\)"):
+        key_format(kind, descending=True)
+
+
+@pytest.mark.parametrize("raw", [True, "|"])
+def test_a_raw_part_does_not_sort_downwards(raw: Any) -> None:
+    """A raw key is what is stored, so no part of it is turned round."""
+    with pytest.raises(TemplateError, match="without raw="):
+        key_format(int, raw=raw, descending=True)
 
 
 def test_a_width_is_for_int_only() -> None:
@@ -266,6 +351,58 @@ def test_raw_text_cannot_forge_a_segment_or_a_hidden_item(value: str) -> None:
         made.decode(value)
 
 
+@pytest.mark.parametrize(
+    ("kind", "delimiter"),
+    [(datetime, ":"), (time, ":"), (date, "-"), (UUID, "-"), (datetime, "."), (Literal["a|b"], "|")],
+)
+def test_a_type_whose_text_always_holds_the_delimiter_is_refused(kind: Any, delimiter: str) -> None:
+    """The declaration fails, not the first write."""
+    with pytest.raises(TemplateError, match="cannot stand in a key"):
+        key_format(kind, raw=delimiter)
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "delimiter"),
+    [(str, "a:b", ":"), (int, -7, "-"), (Decimal, Decimal("1.5"), "."), (str, "a#!b", "|"), (str, "!a", "|")],
+)
+def test_a_raw_value_with_the_delimiter_is_refused(kind: Any, value: Any, delimiter: str) -> None:
+    """What would move a segment, or begin one as hidden items do, is refused; other values of the type are written."""
+    made = key_format(kind, raw=delimiter)
+    with pytest.raises(KeyValueError):
+        made.encode(value)
+    assert not made.language.accepts(str(value))
+    assert made.decode(made.encode(kind(7))) == kind(7)
+
+
+@pytest.mark.parametrize(
+    ("kind", "delimiter", "loose"),
+    [
+        (str, "#", True),
+        (str, "|", True),
+        (int, "#", False),
+        (int, "|", True),
+        (int, "/", True),
+        (int, ".", False),
+        (Decimal, "-", True),
+        (Decimal, "+", False),
+        (bytes, "#", False),
+        (bytes, ":", True),
+        (bool, "|", False),
+        (datetime, "|", False),
+        (UUID, "~", False),
+        (Literal["a", "b"], "|", False),
+        (Literal["a", "ab"], "|", True),
+        (Literal["a", "a~"], "|", False),
+        (Literal["a", "a}"], "|", True),
+        (Literal["a", "ab"], "#", False),
+        (Literal["a", "a b"], "#", True),
+    ],
+)
+def test_raw_text_is_loose_where_it_can_go_on_below_the_delimiter(kind: Any, delimiter: str, loose: bool) -> None:
+    """One text that another continues with a character up to the one after the delimiter blurs a subtree's end."""
+    assert key_format(kind, raw=delimiter).loose is loose
+
+
 @pytest.mark.parametrize("text", ["042", "+42", "4_2", " 42", "-0", "1e3"])
 def test_raw_numbers_are_read_canonically(text: str) -> None:
     """Other spellings of a number are not ours."""
@@ -284,6 +421,7 @@ def test_raw_numbers_are_read_canonically(text: str) -> None:
         (datetime, "2026-12", "2026-12"),
         (datetime, "2026-12-01T08:30:00.000000Z", "2026-12-01T08:30:00.000000Z"),
         (date, "2026-", "2026-"),
+        (bytes, b"\x0a", "0a"),
         (time, "08:3", "08:3"),
     ],
 )

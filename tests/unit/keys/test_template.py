@@ -10,33 +10,54 @@ from typing import Any
 
 import pytest
 
-from singletable.errors import KeyPartError, KeyTooLong, MissingPart, TemplateError
-from singletable.keys import BoundTemplate, NativeTemplate, Segment, Template, key_format
+from singletable.errors import KeyPartError, KeyTooLong, MissingPart, PartHole, TemplateError
+from singletable.keys import BoundTemplate, NativeTemplate, Segment, Template, key_format, shortened
 
 TYPES: Mapping[str, Any] = {"n": int, "m": int, "at": datetime}
 
 
-def bound(text: str, *, raw: bool = False) -> BoundTemplate:
+def bound(text: str, *, raw: bool | str = False) -> BoundTemplate:
     """Bind a template: n and m are int, at is a datetime, all others str."""
-    template = Template.parse(text)
-    widths = {segment.part: segment.width for segment in template.segments}
+    template = Template.parse(text, delimiter=raw if isinstance(raw, str) else None)
+    segments = {segment.part: segment for segment in template.segments}
     return template.bind(
-        {name: key_format(TYPES.get(name, str), width=widths[name], raw=raw) for name in template.parts}
+        {
+            name: key_format(
+                TYPES.get(name, str), width=segments[name].width, raw=raw, descending=segments[name].descending
+            )
+            for name in template.parts
+        }
     )
 
 
 def test_a_template_is_split_into_whole_segments() -> None:
     """A leading `#` gives an empty first segment; literals and parts follow in order."""
-    template = Template.parse("#USER#{user_id}#v1.0:x/y-z_#{n:06}#{path*}")
+    template = Template.parse("#USER#{user_id}#v1.0:x/y-z_#{n:06}#{at:desc}#{m:04:desc}#{path*}")
     assert template.segments == (
         Segment(""),
         Segment("USER"),
         Segment(part="user_id"),
         Segment("v1.0:x/y-z_"),
         Segment(part="n", width=6),
+        Segment(part="at", descending=True),
+        Segment(part="m", width=4, descending=True),
         Segment(part="path", spread=True),
     )
-    assert template.parts == ("user_id", "n", "path")
+    assert template.parts == ("user_id", "n", "at", "m", "path")
+    assert Template.parse("#{a}#L#{x?}#{n?:06:desc}").segments[3:] == (
+        Segment(part="x", optional=True),
+        Segment(part="n", width=6, optional=True, descending=True),
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"), [("#A", False), ("#A#{n}", False), ("#A#{n:desc}", False), ("#{p*}", True), ("#A#{x?}", True)]
+)
+def test_a_template_says_whether_its_length_is_open(text: str, expected: bool) -> None:
+    """Keys that may end earlier, or go on, cannot be partition keys."""
+    assert Template.parse(text).open is expected
+    assert bound(text).open is expected
+    assert not NativeTemplate("id", "S").open
 
 
 @pytest.mark.parametrize(
@@ -66,8 +87,18 @@ def test_a_template_is_split_into_whole_segments() -> None:
         ("#{n:}", "width"),
         ("#{n:x}", "width"),
         ("#{n*:06}", "width"),
-        ("#{city?}", "not supported yet"),
-        ("#{at:desc}", "not supported yet"),
+        ("#{n:06:asc}", "width"),
+        ("#{n:desc:06}", "width"),
+        ("#{n:desc:desc}", "width"),
+        ("#{p*:desc}", "order"),
+        ("#{?}", "names no field"),
+        ("#{x?*}", "names no field"),
+        ("#{x??}", "names no field"),
+        ("#{x?}#{a}", "'a' stands after an optional part"),
+        ("#{x?}#L#{a}", "make 'a' optional too"),
+        ("#{x?}#{p*}", "'p' stands after an optional part"),
+        ("#A#{x?}#L", "label"),
+        ("#{x?}#{x?}", "twice"),
         ("#!SEQ", "'!'"),
         ("#A B", "' '"),
         ("#A$", "'[$]'"),
@@ -81,6 +112,147 @@ def test_a_bad_template_is_refused_with_the_fix(text: str, word: str) -> None:
     with pytest.raises(TemplateError, match=word) as caught:
         Template.parse(text)
     assert caught.value.hint
+
+
+RAW_WRONG = [
+    ("USER|{id}", "letter", "one punctuation character"),
+    ("USER|{id}", "!", "one punctuation character"),
+    ("USER|{id}", "", "one punctuation character"),
+    ("USER|{id}", "||", "one punctuation character"),
+    ("a||{id}", "|", "nothing stands"),
+    ("USER|{id}|", "|", "nothing stands"),
+    ("v0_{id}", "|", "v0_[|]{id}"),
+    ("v0_{id}", "#", "v0_#{id}"),
+    ("A|Ä", "|", "printable ASCII"),
+    ("A|a\tb", "|", "printable ASCII"),
+    ("!SEQ|{id}", "|", "hidden"),
+    ("A|x#!y", "|", "hidden"),
+    (" A|{id}", "|", "begins with ' '"),
+    ('"A|{id}', "|", "begins with"),
+]
+
+
+@pytest.mark.parametrize(("text", "delimiter", "word"), RAW_WRONG)
+def test_a_bad_raw_template_is_refused_with_the_fix(text: str, delimiter: str, word: str) -> None:
+    """Raw literals are free but for the delimiter, braces, and what hidden items are called."""
+    with pytest.raises(TemplateError, match=word) as caught:
+        Template.parse(text, delimiter=delimiter)
+    assert caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("text", "delimiter", "values", "key"),
+    [
+        ("USER|{id}", "|", {"id": "a#b c"}, "USER|a#b c"),
+        ("ORG:{org}:USER:{id}", ":", {"org": "x|y", "id": "7"}, "ORG:x|y:USER:7"),
+        ("ord-{n:06}-{m}", "-", {"n": 7, "m": 12}, "ord-000007-12"),
+        ("|A b%s|{id}|$!", "|", {"id": "%"}, "|A b%s|%|$!"),
+        ("100%|{a}|{b}|{c}|{d}", "|", {"a": "1", "b": "2", "c": "3", "d": "%s"}, "100%|1|2|3|%s"),
+        ("R/{path*}", "/", {"path": ("x", "y z")}, "R/x/y z"),
+        ("{path*}", "/", {"path": ("x", "y")}, "x/y"),
+        ("A?{id}?{x?}", "?", {"id": "i", "x": "j"}, "A?i?j"),
+        ("A?{id}?{x?}", "?", {"id": "i", "x": None}, "A?i"),
+        ("A*{n:06}*{p*}", "*", {"n": 1, "p": ("q",)}, "A*000001*q"),
+        ("A $#{id}", "#", {"id": "x|y"}, "A $#x|y"),
+    ],
+)
+def test_a_raw_key_is_reproduced_byte_for_byte(text: str, delimiter: str, values: dict[str, Any], key: str) -> None:
+    """Parts stand between the delimiters as they are, without escape and padding, and read back."""
+    template = bound(text, raw=delimiter)
+    assert template.render(values, limit=1023) == key
+    assert template.parse(key) == values
+    assert (template.raw, template.delimiter) == (True, delimiter)
+
+
+@pytest.mark.parametrize(("text", "delimiter"), [("U|{a}", "|"), ("U:{a}:{n}", ":"), ("U-{n}", "-")])
+def test_a_raw_value_never_holds_the_delimiter(text: str, delimiter: str) -> None:
+    """Text with the delimiter, or a number whose sign is the delimiter, would move a segment: refused."""
+    values = {"a": f"x{delimiter}y", "n": -1}
+    with pytest.raises(KeyPartError, match="without '"):
+        bound(text, raw=delimiter).render(values, limit=1023)
+
+
+def test_template_and_formats_fit_together() -> None:
+    """A template binds formats of its own delimiter and direction only; one with raw literals binds raw ones only."""
+    encoded, piped, raw = key_format(str), key_format(str, raw="|"), key_format(str, raw=True)
+    for template, used in (
+        (Template.parse("A|{a}", delimiter="|"), encoded),
+        (Template.parse("A|{a}", delimiter="|"), raw),
+        (Template.parse("A#{a}"), piped),
+        (Template.parse("A#{a}", delimiter="#"), encoded),
+    ):
+        with pytest.raises(TemplateError, match="part 'a'"):
+            template.bind({"a": used})
+    for text, down in (("A#{n}", True), ("A#{n:desc}", False)):
+        with pytest.raises(TemplateError, match="sorts the other way"):
+            Template.parse(text).bind({"n": key_format(int, descending=down)})
+    assert Template.parse("A#{a}").bind({"a": raw}).raw
+    assert bound("A $#B", raw="#").raw
+
+
+OPTIONAL: list[tuple[str, dict[str, Any], str]] = [
+    ("#O#{a}#{x?}", {"a": "i", "x": None}, "#O#i"),
+    ("#O#{a}#{x?}", {"a": "i", "x": "j"}, "#O#i#j"),
+    ("#O#{a}#L#{x?}#M#{n?}", {"a": "i", "x": None, "n": None}, "#O#i"),
+    ("#O#{a}#L#{x?}#M#{n?}", {"a": "i", "x": "j", "n": None}, "#O#i#L#j"),
+    ("#O#{a}#L#{x?}#M#{n?}", {"a": "i", "x": "j", "n": 0}, "#O#i#L#j#M#0000000000000000000"),
+    ("#SHOP#CITY#{x?}", {"x": None}, "#SHOP#CITY"),
+    ("#SHOP#CITY#{x?}", {"x": "j"}, "#SHOP#CITY#j"),
+    ("{x?}#{y?}", {"x": "j", "y": None}, "j"),
+    ("{a}#{b}#{c}#{x?}", {"a": "i", "b": "j", "c": "k", "x": None}, "i#j#k"),
+    ("{a}#{b}#{c}#{x?}", {"a": "i", "b": "j", "c": "k", "x": "l"}, "i#j#k#l"),
+]
+
+
+@pytest.mark.parametrize(("text", "values", "key"), OPTIONAL)
+def test_a_key_ends_after_its_last_value(text: str, values: dict[str, Any], key: str) -> None:
+    """An absent part takes its label along; the literals before the first part stay; parse gives None."""
+    template = bound(text)
+    given = {name: value for name, value in values.items() if value is not None}
+    assert template.render(values, limit=1023) == template.render(given, limit=1023) == key
+    assert template.parse(key) == values
+
+
+@pytest.mark.parametrize("key", ["#O", "#O#i#L", "#O#i#j", "#O#i#L#j#M", "#O#i#M#j", "#O#i#L#j#M#1", "#O#i#L#j#M#x#y"])
+def test_a_key_that_ends_elsewhere_is_not_read(key: str) -> None:
+    """A label without its value, a value without its label, a missing required part are of no form."""
+    assert bound("#O#{a}#L#{x?}#M#{n?}").parse(key) is None
+
+
+def test_a_hole_and_nothing_at_all_are_refused() -> None:
+    """A later part needs the one before it, a required part needs its value, and a key is never empty."""
+    template = bound("#O#{a}#{x?}#{y?}#{n?}")
+    with pytest.raises(PartHole, match="'x': given None, wanted a value, since 'n' after it is given"):
+        template.render({"a": "i", "x": None, "n": 0}, limit=99)
+    with pytest.raises(PartHole, match="'y': given nothing"):
+        template.render({"a": "i", "x": "j", "n": 0}, limit=99)
+    with pytest.raises(MissingPart, match="'a'"):
+        template.render({"x": "j"}, limit=99)
+    with pytest.raises(KeyPartError, match="'y': given empty str"):
+        template.render({"a": "i", "x": "j", "y": ""}, limit=99)
+    for text in ("{x?}", "#{x?}#{y?}"):
+        with pytest.raises(KeyPartError, match="'x': given nothing, wanted a value, since no other part"):
+            bound(text).render({"x": None}, limit=99)
+        assert bound(text).parse("") is None
+    with pytest.raises(KeyTooLong, match="'a'"):
+        template.render({"a": "i" * 9, "x": None}, limit=9)
+
+
+@pytest.mark.parametrize(
+    ("text", "forms"),
+    [
+        ("#A#{a}", ["#A#{a}"]),
+        ("#A#{p*}", ["#A#{p*}"]),
+        ("#A#{x?}", ["#A", "#A#{x?}"]),
+        ("#{x?}", ["#{x?}"]),
+        ("{x?}#L#{y?}", ["{x?}", "{x?}#L#{y?}"]),
+        ("#A#{a}#L#{x?}#{y?}", ["#A#{a}", "#A#{a}#L#{x?}", "#A#{a}#L#{x?}#{y?}"]),
+    ],
+)
+def test_a_template_has_a_form_for_each_length(text: str, forms: list[str]) -> None:
+    """The shortened forms are the beginnings that a key can have, without the one that leaves nothing."""
+    segments = Template.parse(text).segments
+    assert shortened(Template.parse(text)) == tuple(segments[: each.count("#") + 1] for each in forms)
 
 
 def test_a_part_without_a_format_is_no_field() -> None:
@@ -239,6 +411,25 @@ def test_native_bytes_are_hex() -> None:
         template.render({"id": b""}, limit=2)
     with pytest.raises(MissingPart):
         template.render({}, limit=2)
+
+
+def test_native_text_is_itself() -> None:
+    """Native text is neither escaped nor padded; its bytes of UTF-8 count."""
+    template = NativeTemplate("id", "S")
+    for text in ("a#b", " x", "%", "é", "a!#b"):
+        assert template.render({"id": text}, limit=2048) == text
+        assert template.parse(text) == {"id": text}
+    with pytest.raises(KeyTooLong):
+        template.render({"id": "éé"}, limit=3)
+
+
+@pytest.mark.parametrize("value", ["", "!", "!SEQ#order.n", "a#!x", "\ud800", b"a", 7, None])
+def test_native_text_never_forges_a_hidden_item(value: Any) -> None:
+    """A segment that begins with '!' is kept for hidden items; anything but text with a UTF-8 form is refused."""
+    template = NativeTemplate("id", "S")
+    with pytest.raises(KeyPartError, match="'id'"):
+        template.render({"id": value}, limit=2048)
+    assert not isinstance(value, str) or template.parse(value) is None
 
 
 @pytest.mark.parametrize("text", ["", "x", "1.0", "01", "+1", "-0", "NaN", "1E3"])
