@@ -6,16 +6,16 @@ Every error prints a witness, two concrete items that would meet, and the way ou
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from singletable.errors import KeyClash, RangeClash, TagClash
-from singletable.keys import KeyFormat, KeyTemplate, NativeTemplate, Segment
-from singletable.keys.clash import Clash, Form, Slot, clashes
+from singletable.keys import DELIMITER, BoundTemplate, KeyFormat, NativeTemplate, Segment, shortened
+from singletable.keys.clash import Clash, Form, Slot, clashes, reaches
 from singletable.keys.language import Language
 from singletable.layouts import Layout
 
-__all__ = ["Claim", "check_claims", "check_tags"]
+__all__ = ["Claim", "check_claims", "check_tags", "reaches_any"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,24 +44,41 @@ def check_tags(tags: Sequence[tuple[str, str]]) -> None:
 
 def check_claims(claims: Sequence[Claim]) -> None:
     """Raise KeyClash or RangeClash for the first two claims on one index (or the table) that meet."""
-    forms = [_form(claim.layout) for claim in claims]
+    owned = [(claim, form) for claim in claims for form in _forms(claim.layout)]
 
     def related(a: int, b: int) -> bool:
-        return claims[a].family is claims[b].family
+        return owned[a][0].family is owned[b][0].family
 
     primary = bool(claims) and claims[0].layout.index is None
-    for kind, a, b, clash in clashes(forms, related, unique=primary):
-        raise (_key_clash if kind == "same" else _range_clash)(claims[a], claims[b], clash)
+    for kind, a, b, clash in clashes([form for _, form in owned], related, unique=primary):
+        raise (_key_clash if kind == "same" else _range_clash)(owned[a][0], owned[b][0], clash)
 
 
-def _form(layout: Layout) -> Form:
-    return Form(_slots(layout.pk), None if layout.sk is None else _slots(layout.sk))
+def reaches_any(layout: Layout, others: Iterable[Layout]) -> bool:
+    """Say whether a query by one key can reach items that stand by another of the same index."""
+    mine = _forms(layout)
+    return any(reaches(form, other) is not None for each in others for other in _forms(each) for form in mine)
 
 
-def _slots(template: KeyTemplate) -> tuple[Slot, ...]:
-    if isinstance(template, NativeTemplate):
-        return (Slot(part=template.part, language=Language.text()),)
-    return tuple(_slot(segment, template.formats) for segment in template.segments)
+def _forms(layout: Layout) -> list[Form]:
+    """Give the forms of a key, several where parts of its sort key may be absent."""
+    pk, sk = layout.pk, layout.sk
+    delimiter = next((each.delimiter for each in (pk, sk) if isinstance(each, BoundTemplate)), DELIMITER)
+    lengths: list[tuple[Slot, ...] | None] = [None]
+    if isinstance(sk, BoundTemplate):
+        lengths = [_slots(segments, sk.formats) for segments in shortened(sk.template)]
+    elif sk is not None:
+        lengths = [_native_slots(sk)]
+    first = _slots(pk.segments, pk.formats) if isinstance(pk, BoundTemplate) else _native_slots(pk)
+    return [Form(first, slots, delimiter) for slots in lengths]
+
+
+def _native_slots(template: NativeTemplate) -> tuple[Slot, ...]:
+    return (Slot(part=template.part, language=Language.text()),)
+
+
+def _slots(segments: Iterable[Segment], formats: Mapping[str, KeyFormat]) -> tuple[Slot, ...]:
+    return tuple(_slot(segment, formats) for segment in segments)
 
 
 def _slot(segment: Segment, formats: Mapping[str, KeyFormat]) -> Slot:

@@ -131,6 +131,11 @@ class Query(Generic[E_co]):
                 yield Span(column, key_range(column.template, {}, self.narrowings))
 
     @property
+    def range(self) -> KeyRange | None:
+        """The range of the (first) sort key attribute; None where every value will do."""
+        return self.spans[0].range if self.spans else None
+
+    @property
     def is_empty(self) -> bool:
         """Whether the range holds nothing, so that no request is needed."""
         return any(span.range.operator == "empty" for span in self.spans)

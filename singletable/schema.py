@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from singletable.checks import Claim, check_claims, check_tags
+from singletable.checks import Claim, check_claims, check_tags, reaches_any
 from singletable.errors import DeclarationError, UsageError
 from singletable.fields import Field, computed
 from singletable.indexes import GlobalIndex, KeyAttribute, KeyColumn, LocalIndex
@@ -65,6 +65,7 @@ class Table:
         self.tag = tag
         self.untagged = "by_key" if tag is None else untagged
         self._entities: weakref.WeakValueDictionary[tuple[str, str], type] = weakref.WeakValueDictionary()
+        self._reached: dict[tuple[str, str | None], bool] = {}
         self._checked: weakref.WeakSet[type] = weakref.WeakSet()
         self._check_names()
 
@@ -113,6 +114,7 @@ class Table:
     def register(self, entity: type) -> None:
         """Take an entity class in, in place of an older one of the same module and qualified name."""
         self._entities[entity.__module__, entity.__qualname__] = entity
+        self._reached.clear()
 
     def check(self) -> None:
         """Check all entities together; a store does it when it is made.
@@ -126,6 +128,20 @@ class Table:
             gc.collect()
             self._check_together()
         self._checked = weakref.WeakSet(self.entities)
+
+    def reaches_relatives(self, model: Model, layout: Layout) -> bool:
+        """Say whether a query by one key of an entity can reach its relatives, which `check` allows."""
+        key = (model.entity.__qualname__, layout.index)
+        if key not in self._reached:
+            others = [
+                other
+                for each in model.relatives
+                if each is not model
+                for other in (each.primary, *each.indexes.values())
+                if other.index == layout.index
+            ]
+            self._reached[key] = reaches_any(layout, others)
+        return self._reached[key]
 
     def _fits_together(self) -> bool:
         """Say whether all is well; an error caught where garbage is collected would keep alive what it speaks of."""

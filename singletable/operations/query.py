@@ -183,12 +183,8 @@ def _crowded(model: Model, layout: Layout) -> bool:
     """
     if model.table.untagged is not None or layout.raw or (layout.index is not None and layout.plain):
         return True
-    relatives = [each for each in model.relatives if each is not model]
-    if layout.index is None:
-        return model.leaves_tombstones or bool(relatives)
-    turned = set(layout.names) == {column.name for column in model.table.pks + model.table.sks}
-    beside = any(layout.index == other.index for each in relatives for other in each.indexes.values())
-    return beside or (turned and model.leaves_tombstones)
+    own_key = layout.index is None or set(layout.names) == {column.name for column in model.table.pks + model.table.sks}
+    return (own_key and model.leaves_tombstones) or model.table.reaches_relatives(model, layout)
 
 
 def _is_filtered(query: Query[Any]) -> bool:
