@@ -182,7 +182,7 @@ def _settle(cls: type[Entity], own: Mapping[str, Field[Any]], annotations: Annot
         if field.annotation is MISSING:
             annotation = field_type(annotations.resolve(name))
             _check_annotation(cls, field, annotation)
-            field.settle(annotation)
+            field.settle(annotation, annotations.scope)
 
 
 def _check_annotation(cls: type[Entity], field: Field[Any], annotation: object) -> None:

@@ -25,7 +25,7 @@ OPERATIONS = ("context", "sending", "writing", "counters", "increment", "single"
 FLOORS: tuple[tuple[str, ...], ...] = (
     ("errors", "wire"),
     (*(f"keys.{room}" for room in KEYS), "keys", "sizes"),
-    ("scalars", "codecs", "expressions", "fields"),
+    ("scalars", "attributes", "choices", "documents", "records", "codecs", "adopted", "expressions", "fields"),
     ("annotations", "increments", "queries", "numbering", "checks", "schema", "describing", "entity", "mapping"),
     (*(f"operations.{room}" for room in OPERATIONS), "operations"),
     ("faults", "parsing", "local", "driver", "rows", "store", "aio"),
