@@ -41,9 +41,11 @@ _KEY = f"a key of 1 to {KEY_BYTES} bytes"
 # Containers with typed elements.
 
 
-def filled(codec: Codec) -> Callable[[Any], AttributeValue]:
+def filled(codec: Codec) -> Callable[[Any], Any]:
     """Make the writer for a place that must be filled: NULL stands where nothing is to be stored."""
     encode = codec.encode
+    if not codec.optional and codec.empty is None:
+        return encode  # which then always gives an attribute
 
     def encode_filled(value: Any) -> AttributeValue:
         encoded = encode(value)
@@ -99,13 +101,15 @@ def map_codec(key: Scalar, entry: Codec) -> Codec:
     wanted = f"a dict, each key {key.wanted} and each value {entry.wanted}"
     write = entry.encode if entry.empty is None else filled(entry)
     write_key, read_key, read = _key_writer(key), key.read or _same, reading(entry)
-    open_, mapping = opener("M", wanted), PAYLOADS["M"]
+    open_, mapping, optional = opener("M", wanted), PAYLOADS["M"], entry.optional
 
     def encode(value: Any) -> AttributeValue:
         if not isinstance(value, mapping):
             raise CodecError(kind_of(value), wanted)
         entries = _entries(value, write_key, write)
-        return {"M": {name: held for name, held in entries.items() if held is not None}}
+        if optional:
+            entries = {name: held for name, held in entries.items() if held is not None}
+        return {"M": entries}
 
     def decode(stored: AttributeValue) -> Any:
         return _entries(open_(stored), read_key, read)
