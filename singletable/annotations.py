@@ -14,13 +14,14 @@ import re
 import sys
 import types
 import typing
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from types import FrameType
 from typing import Any
 
 from singletable.errors import DeclarationError, UnresolvedName
 from singletable.fields import Field, computed
+from singletable.records import Scope, is_record, understood
 
 __all__ = ["Annotations", "read_annotations"]
 
@@ -36,36 +37,28 @@ class Annotations:
     globals: Mapping[str, Any]
     locals: Mapping[str, Any]
 
+    @property
+    def scope(self) -> Scope:
+        """The names that dataclasses beside the class may use in their own annotations."""
+        return Scope(self.globals.get("__name__", ""), self.owner, self.locals)
+
     def resolve(self, name: str) -> object:
         """Understand one annotation. UnresolvedName where it names something that is not there (yet)."""
-
-        def carrier() -> None:
-            """Carry one annotation."""
-
-        carrier.__annotations__ = {name: self.own[name]}
         try:
-            hints = typing.get_type_hints(carrier, dict(self.globals), dict(self.locals), include_extras=True)
+            return understood(self.own[name], self.globals, self.locals)
         except NameError as error:
             raise UnresolvedName(
                 f"{self.owner}.{name} is annotated with {self.own[name]!r}, and {error.name!r} is not defined",
                 hint="define or import it in the module (not only under TYPE_CHECKING), or above the class",
             ) from None
-        return hints[name]
 
 
 def read_annotations(cls: type) -> Annotations:
     """Collect a class's own annotations with the names around it; call it while the class statement runs."""
     own = inspect.get_annotations(cls) | _computed_types(cls)
-    texts = " ".join(value if isinstance(value, str) else _forward(value) for value in own.values())
-    words = set(WORD.findall(texts))
     module = sys.modules.get(cls.__module__)
     around = _locals_around(cls) | _type_parameters(cls) | _body(cls)
-    return Annotations(
-        cls.__qualname__,
-        own,
-        vars(module) if module else {},
-        {name: value for name, value in around.items() if name in words},
-    )
+    return Annotations(cls.__qualname__, own, vars(module) if module else {}, _mentioned(own.values(), around))
 
 
 def _computed_types(cls: type) -> dict[str, object]:
@@ -82,11 +75,32 @@ def _computed_types(cls: type) -> dict[str, object]:
     return found
 
 
-def _forward(annotation: object) -> str:
-    """Give the texts inside an annotation that is none itself, such as `Field["Later"]`."""
+def _mentioned(annotations: Iterable[object], around: Mapping[str, Any]) -> dict[str, Any]:
+    """Keep of the names around a class those that its annotations mention, or those of a dataclass they mention."""
+    kept: dict[str, Any] = {}
+    seen: set[type] = set()
+    waiting = list(annotations)
+    while waiting:
+        annotation = waiting.pop()
+        if isinstance(annotation, str):
+            new = {word: around[word] for word in WORD.findall(annotation) if word in around and word not in kept}
+            kept |= new
+            waiting += new.values()
+        elif is_record(annotation) and annotation not in seen:
+            seen.add(annotation)
+            waiting += [each for base in annotation.__mro__ for each in inspect.get_annotations(base).values()]
+        else:
+            waiting += _parts(annotation)
+    return kept
+
+
+def _parts(annotation: object) -> tuple[object, ...]:
+    """Give what an annotation is made of: the text of `Field["Later"]`, the X of `list[X]`."""
     if isinstance(annotation, typing.ForwardRef):
-        return annotation.__forward_arg__
-    return " ".join(map(_forward, typing.get_args(annotation)))
+        return (annotation.__forward_arg__,)
+    if isinstance(annotation, typing.NewType):
+        return (annotation.__supertype__,)
+    return typing.get_args(annotation)
 
 
 def _body(cls: type) -> dict[str, Any]:

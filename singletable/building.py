@@ -153,7 +153,7 @@ class _Plan:
                 other, text = written.setdefault(column.name, (name, str(column)))
                 if text != str(column):
                     raise DeclarationError(
-                        f"{self.cls.__qualname__}.{other} and .{name} both write {column.name!r}, as {text} and {column}",
+                        f"{self.cls.__qualname__}.{other} and .{name} write {column.name!r}, as {text} and {column}",
                         hint="give the indexes key attributes of their own, or both keys the same template there",
                     )
 

@@ -133,7 +133,9 @@ def evolve(entity: E, **changes: object) -> E:
                 f"{type(entity).__name__} has no field {name!r}", hint=closest(name, entity.__fields__), field=name
             )
         if isinstance(entity.__fields__[name], computed):
-            raise UsageError(f"{type(entity).__name__}.{name} is computed", hint="change the fields it is computed from")
+            raise UsageError(
+                f"{type(entity).__name__}.{name} is computed", hint="change the fields it is computed from"
+            )
     made = type(entity)(**{**entity.__dict__, **changes})
     object.__setattr__(made, "_hidden", getattr(entity, "_hidden", {}))
     return made
@@ -195,7 +197,7 @@ def _settle(cls: type[Entity], own: Mapping[str, Field[Any]], annotations: Annot
             hint = annotations.resolve(name)
             annotation = hint if isinstance(field, computed) else field_type(hint)
             _check_annotation(cls, field, annotation)
-            field.settle(annotation)
+            field.settle(annotation, annotations.scope)
 
 
 def _check_annotation(cls: type[Entity], field: Field[Any], annotation: object) -> None:

@@ -13,7 +13,8 @@ from collections.abc import Callable, Hashable
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Generic, Never, NoReturn, TypeVar, overload
 
-from singletable.codecs import Codec, CodecError, codec_for
+from singletable.adopted import Attribute, adopted
+from singletable.codecs import Codec, CodecError, Scope, codec_for
 from singletable.errors import DeclarationError, FieldValueError, NoTruthValue, NumberNotAssigned, QueryError, kind_of
 from singletable.expressions import IN_OPERANDS, Change, Condition, Path
 from singletable.wire import AttributeValue
@@ -38,20 +39,34 @@ class Field(Generic[T]):
     """One attribute of an entity, with a codec chosen from its annotation `Field[T]`.
 
     `default` or `default_factory` make it optional for the constructor; `name` is the stored attribute's name where it
-    differs from the field's. On the class it builds conditions (`== != < <= > >= between is_in exists does_not_exist
-    startswith contains is_type`) and changes (`set remove add delete`).
+    differs from the field's; `codec`, any PynamoDB attribute, says how the value is stored in place of the annotation.
+    On the class it builds conditions (`== != < <= > >= between is_in exists does_not_exist startswith contains
+    is_type`) and changes (`set remove add delete`).
     """
 
     if TYPE_CHECKING:
 
         @overload
-        def __init__(self, *, name: str | None = ...) -> None: ...
+        def __init__(self, *, name: str | None = ..., codec: Codec | Attribute | None = ...) -> None: ...
         @overload
-        def __init__(self, *, default: T, name: str | None = ...) -> None: ...
+        def __init__(self, *, default: T, name: str | None = ..., codec: Codec | Attribute | None = ...) -> None: ...
         @overload
-        def __init__(self, *, default_factory: Callable[[], T], name: str | None = ...) -> None: ...
+        def __init__(
+            self,
+            *,
+            default_factory: Callable[[], T],
+            name: str | None = ...,
+            codec: Codec | Attribute | None = ...,
+        ) -> None: ...
 
-    def __init__(self, *, default: Any = MISSING, default_factory: Any = MISSING, name: str | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        default: Any = MISSING,
+        default_factory: Any = MISSING,
+        name: str | None = None,
+        codec: Codec | Attribute | None = None,
+    ) -> None:
         if default is not MISSING and default_factory is not MISSING:
             raise DeclarationError("a field has both default= and default_factory=", hint="give one of them")
         if not isinstance(default, Hashable):
@@ -64,6 +79,7 @@ class Field(Generic[T]):
         self.stored_name = name
         self.name: str = ""
         self.annotation: object = MISSING
+        self._given_codec = codec
         self._codec: Codec | None = None
         self._resolve: Callable[[], object] | None = None
 
@@ -74,10 +90,15 @@ class Field(Generic[T]):
         self.name = name
         self._resolve = resolve
 
-    def settle(self, annotation: object) -> None:
-        """Give the field the T of its `Field[T]`, and with it its codec. DeclarationError where there is none."""
+    def settle(self, annotation: object, scope: Scope | None = None) -> None:
+        """Give the field the T of its `Field[T]`, and with it its codec. DeclarationError where there is none.
+
+        `scope` has the names that annotations of dataclasses beside the entity may use. UnresolvedName while one of
+        them is missing; the field is then settled again later.
+        """
+        given = self._given_codec
+        self._codec = codec_for(annotation, scope or Scope()) if given is None else adopted(given, annotation)
         self.annotation = annotation
-        self._codec = codec_for(annotation)
 
     @property
     def attribute(self) -> str:
@@ -118,7 +139,7 @@ class Field(Generic[T]):
         try:
             return self.codec.encode(value)
         except CodecError as error:
-            raise FieldValueError(self.name, given=error.given, wanted=error.wanted) from None
+            raise FieldValueError(self.name + error.path, given=error.given, wanted=error.wanted) from None
 
     def _operand(self, value: object) -> AttributeValue:
         encoded = self.encoded(value)
@@ -216,11 +237,21 @@ class Field(Generic[T]):
         return Condition("begins_with", (self.path, {"S": prefix}))
 
     def contains(self, value: object) -> Condition:
-        """Hold where the stored text contains the text, or the stored set the member."""
-        if self.codec.empty is None:
+        """Hold where the stored text contains the text, or the stored set, list or tuple the element."""
+        if self.codec.element is not None:
+            return Condition("contains", (self.path, self._element(self.codec.element, value)))
+        if self.codec.attribute_type not in _SETS:
             return self._compare("contains", value)
-        ((kind, members),) = self._operand(self.codec.empty() | {value}).items()
+        ((kind, members),) = self._operand(
+            (set() if self.codec.empty is None else self.codec.empty()) | {value}
+        ).items()
         return Condition("contains", (self.path, {kind[0]: members[0]}))
+
+    def _element(self, write: Callable[[Any], AttributeValue], value: object) -> AttributeValue:
+        try:
+            return write(value)
+        except CodecError as error:
+            raise FieldValueError(self.name, given=f"{error.given} as an element", wanted=error.wanted) from None
 
     # Changes ---------------------------------------------------------------------------------------------------------
 

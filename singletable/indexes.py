@@ -70,7 +70,9 @@ def _named(given: HalfKey, index: str) -> HalfKey:
 
 def _check_name(name: str) -> None:
     if not 3 <= len(name) <= 255:
-        raise DeclarationError(f"index name {name!r} is too short or too long", hint="DynamoDB wants 3 to 255 characters")
+        raise DeclarationError(
+            f"index name {name!r} is too short or too long", hint="DynamoDB wants 3 to 255 characters"
+        )
 
 
 class GlobalIndex:

@@ -24,13 +24,11 @@ def holds(condition: Condition, item: Item) -> bool:
     (True, False, False)
     """
     if condition.operator in _LOGIC:
-        return _LOGIC[condition.operator]([holds(each, item) for each in condition.operands if _is_condition(each)])
+        return _LOGIC[condition.operator](
+            [holds(each, item) for each in condition.operands if isinstance(each, Condition)]
+        )
     values = [_value(operand, item) for operand in condition.operands]
     return _TESTS[condition.operator](values)
-
-
-def _is_condition(operand: object) -> bool:
-    return isinstance(operand, Condition)
 
 
 _LOGIC: Mapping[str, Callable[[list[bool]], bool]] = {"AND": all, "OR": any, "NOT": lambda each: not each[0]}
@@ -73,17 +71,17 @@ def _canonical(value: AttributeValue | None) -> object:
     if value is None:
         return None
     ((kind, held),) = value.items()
-    if kind == "N":
-        return kind, Decimal(held)
-    if kind == "NS":
-        return kind, frozenset(map(Decimal, held))
-    if kind in ("SS", "BS"):
-        return kind, frozenset(held)
-    if kind == "L":
-        return kind, tuple(map(_canonical, held))
-    if kind == "M":
-        return kind, frozenset((name, _canonical(each)) for name, each in held.items())
-    return kind, held
+    return kind, _CANONICAL[kind](held) if kind in _CANONICAL else held
+
+
+_CANONICAL: Mapping[str, Callable[[Any], object]] = {
+    "N": Decimal,
+    "NS": lambda held: frozenset(map(Decimal, held)),
+    "SS": frozenset,
+    "BS": frozenset,
+    "L": lambda held: tuple(map(_canonical, held)),
+    "M": lambda held: frozenset((name, _canonical(each)) for name, each in held.items()),
+}
 
 
 def _equal(values: list[Any]) -> bool:

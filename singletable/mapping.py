@@ -84,7 +84,7 @@ class Mapper(Generic[E]):
             try:
                 encoded = encode(values[name])
             except CodecError as error:
-                raise FieldValueError(name, given=error.given, wanted=error.wanted) from None
+                raise FieldValueError(name + error.path, given=error.given, wanted=error.wanted) from None
             if encoded is not None:
                 item[attribute] = encoded
         item |= self.keys(values, item)
@@ -118,7 +118,7 @@ class Mapper(Generic[E]):
             try:
                 values[name] = decode(stored)
             except CodecError as error:
-                raise _corrupt(self.model, name, f"holds {error.given}, wanted {error.wanted}") from error
+                raise _corrupt(self.model, name + error.path, f"holds {error.given}, wanted {error.wanted}") from error
         made = self._made(values, {name: value for name, value in item.items() if name not in self.known})
         self._check_key(item, values_of(made))
         return made

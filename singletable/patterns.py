@@ -1,8 +1,8 @@
 """Keys, the access patterns of an entity: what they look like, and the queries they make.
 
-Theory of operation. A `Key` on an entity class is a descriptor: `Order.key` and `Order.by_status` are bound to the class
-and are called with parts to make a query. Its templates are bound to the table's or index's attributes, and to the
-fields' types, when the class is understood.
+Theory of operation. A `Key` on an entity class is a descriptor: `Order.key` and `Order.by_status` are bound to the
+class and are called with parts to make a query. Its templates are bound to the table's or index's attributes, and to
+the fields' types, when the class is understood.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ class Key:
     fields themselves, as they are. With `when=lambda o: o.status == "OPEN"` the index holds only items that meet the
     condition; the function is called on the class, once.
 
-    With `raw=True` values stand in the key as they are, for tables that exist: no escaping, no padding, and a value that
-    holds `#` is refused; `raw="|"` says another delimiter.
+    With `raw=True` values stand in the key as they are, for tables that exist: no escaping, no padding, and a value
+    that holds `#` is refused; `raw="|"` says another delimiter.
     """
 
     def __init__(
@@ -238,7 +238,10 @@ class Binding:
         if self._fits(name, column):
             return Column(column.name, NativeTemplate(name, column.attribute_type))
         if column.attribute_type == "S":
-            return Column(column.name, Template.parse(f"{{{name}}}", delimiter=DELIMITER).bind({name: key_format(self.types[name], raw=True)}))
+            return Column(
+                column.name,
+                Template.parse(f"{{{name}}}", delimiter=DELIMITER).bind({name: key_format(self.types[name], raw=True)}),
+            )
         raise TemplateError(
             f"field {name!r} does not fit the key attribute, which is {_KINDS[column.attribute_type]}",
             hint="say the attribute's type where it is declared: (name, int), (name, bytes) or (name, str)",

@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeVar
 
 from singletable.errors import MissingPart, PartHole, QueryError
 from singletable.expressions import Condition, all_of, no_truth, paths_of
-from singletable.keys import KeyRange, Narrowing, key_range
+from singletable.keys import PK_BYTES, KeyRange, Narrowing, key_range
 from singletable.layouts import Column, Layout, words
 from singletable.wire import Item
 
@@ -77,6 +77,7 @@ class Query(Generic[E_co]):
     most: int | None = None
     strong: bool = False
     depth: int | None = None
+    partition: Item = field(init=False, repr=False)
     spans: tuple[Span, ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -89,6 +90,8 @@ class Query(Generic[E_co]):
                     wanted=f"every part of the partition key ({words(self.layout.pks)})",
                     hint=f"a query needs {', '.join(f'{part}=' for part in self.layout.pk_parts)}",
                 )
+        partition = {column.name: column.render(self.values, PK_BYTES) for column in self.layout.pks}
+        object.__setattr__(self, "partition", partition)
         object.__setattr__(self, "spans", tuple(self._spans()))
 
     def _spans(self) -> Iterator[Span]:

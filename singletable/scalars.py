@@ -52,19 +52,29 @@ _UUID_TEXT = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 class CodecError(ValueError):
     """A value that its codec cannot write or read; the mapping adds the name of the field.
 
-    `given` describes the value without showing it, `wanted` says what would do.
+    `given` describes the value without showing it, `wanted` says what would do. `path` leads to it inside the field's
+    value: `.city` is a member by its declared name, `[2]` a list's element and `[entry 2]` a dict's entry, both counted
+    from 0; a dict's keys are data, so they are not shown.
     """
 
     given: str
     wanted: str
+    path: str
 
-    def __init__(self, given: str, wanted: str) -> None:
-        super().__init__(given, wanted)
+    def __init__(self, given: str, wanted: str, path: str = "") -> None:
+        super().__init__(given, wanted, path)
         self.given = given
         self.wanted = wanted
+        self.path = path
+
+    def within(self, step: str) -> None:
+        """Put the step that led to the value before its path; whoever catches it on its way up does so."""
+        self.path = step + self.path
+        self.args = (self.given, self.wanted, self.path)
 
     def __str__(self) -> str:
-        return f"given {self.given}, wanted {self.wanted}"
+        where = f"at {self.path.removeprefix('.')}: " if self.path else ""
+        return f"{where}given {self.given}, wanted {self.wanted}"
 
 
 @dataclass(frozen=True, slots=True)

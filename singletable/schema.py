@@ -248,5 +248,3 @@ def model_of(entity: type) -> Model:
     raise UsageError(
         f"{entity.__name__} {what}", hint='declare `key = Key(pk="...", sk="...")` in a subclass of Entity with table='
     )
-
-

@@ -25,13 +25,13 @@ from singletable.errors import (
 )
 from singletable.expressions import Expressions
 from singletable.keys import DELIMITER, PK_BYTES, BoundTemplate, KeyValueError, Narrowing, key_range
+from singletable.layouts import Layout
 from singletable.mapping import Mapper
 from singletable.numbering import Numbering
 from singletable.operations.context import Context, backoff
 from singletable.operations.counters import Counter, counter_of
 from singletable.operations.sending import CONDITION_FAILED, send
 from singletable.operations.writing import put_absent
-from singletable.layouts import Layout
 from singletable.schema import Model
 from singletable.wire import Call, Exclusive, Pause, Refusal, Steps
 

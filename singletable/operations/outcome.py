@@ -1,8 +1,8 @@
 """What an update comes to: which index keys and computed values follow from its changes, and what that rests on.
 
-Theory of operation. A change touches every index key that is made of the changed field, or whose condition looks at it,
-and every computed value. What those need beyond the reference and the changes themselves must be known: it is taken from
-an entity as it stood, and the update is made on condition that it still stands so (`held`).
+Theory of operation. A change touches every index key that is made of the changed field, or whose condition looks at
+it, and every computed value. What those need beyond the reference and the changes themselves must be known: it is taken
+from an entity as it stood, and the update is made on condition that it still stands so (`held`).
 """
 
 from __future__ import annotations
@@ -147,6 +147,7 @@ def _needs(layout: Layout, changed: Mapping[str, Change], computed: set[str]) ->
 
 
 def field_of(model: Model, change: Change) -> Field[Any]:
+    """Give the field a change is of. UnknownField where the entity has none stored so."""
     attribute = change.path.segments[0]
     for field in model.fields.values():
         if field.attribute == attribute:

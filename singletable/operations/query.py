@@ -13,7 +13,7 @@ from typing import Any, Generic, TypeVar
 
 from singletable.entity import Entity
 from singletable.expressions import Condition, Expressions, all_of, any_of
-from singletable.keys import PK_BYTES, BoundTemplate, depth_below
+from singletable.keys import BoundTemplate, depth_below
 from singletable.layouts import Layout, wire_key
 from singletable.mapping import Mapper, kind_of_item, mapper_of
 from singletable.operations.context import Context
@@ -57,7 +57,9 @@ class ReadPage(Generic[E]):
             params["Limit"] = self.asked
         answer = yield from send(context, Call("query", params))
         mappers = readers(self.query)
-        kept = [mapper.decode(item) for item in answer["Items"] for mapper in mappers if _belongs(mapper, self.query, item)]
+        kept = [
+            mapper.decode(item) for item in answer["Items"] for mapper in mappers if _belongs(mapper, self.query, item)
+        ]
         return Found(tuple(kept), answer.get("LastEvaluatedKey"))
 
 
@@ -133,10 +135,7 @@ def request(context: Context, query: Query[Any]) -> dict[str, Any] | None:
     if query.is_empty:
         return None
     layout, expressions = query.layout, Expressions()
-    conditions = [
-        f"{expressions.name(column.name)} = {expressions.value(column.render(query.values, PK_BYTES))}"
-        for column in layout.pks
-    ]
+    conditions = [f"{expressions.name(name)} = {expressions.value(value)}" for name, value in query.partition.items()]
     conditions.extend(filter(None, (_sort_key(expressions, span) for span in query.spans)))
     params: dict[str, Any] = {
         "TableName": context.table,

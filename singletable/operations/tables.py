@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from singletable.errors import ServiceError, TableMismatch, TableMissing
+from singletable.indexes import KeyColumn
 from singletable.operations.context import Context
 from singletable.operations.sending import send
-from singletable.indexes import KeyColumn
 from singletable.schema import Table
 from singletable.wire import Call, Pause, Refusal, Steps
 

@@ -87,9 +87,7 @@ class Update(Generic[E]):
             raise foreign_item(model, refusal.item)
         return refusal.item
 
-    def _call(
-        self, context: Context, model: Model, outcome: Outcome, write_id: dict[str, str] | None
-    ) -> Call:
+    def _call(self, context: Context, model: Model, outcome: Outcome, write_id: dict[str, str] | None) -> Call:
         changes = [*self.changes, *outcome.changes]
         own = owned(model)
         mine = ~absent(model) if own is None else own
@@ -176,5 +174,7 @@ def _not_found(ref: Ref[Any]) -> NotFound:
 def _refused(model: Model, current: Entity, same: bool) -> ConditionFailed:
     why = "its condition did not hold" if same else "other writers kept changing what its index keys are made of"
     return ConditionFailed(
-        f"{model.name}: the item was not updated, {why}", hint="error.current is the entity as it stands", current=current
+        f"{model.name}: the item was not updated, {why}",
+        hint="error.current is the entity as it stands",
+        current=current,
     )

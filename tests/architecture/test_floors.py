@@ -27,12 +27,13 @@ OPERATIONS = (
     *("context", "sending", "writing", "counters", "increment", "single", "outcome", "update"),
     *("query", "batch", "tables"),
 )
+VALUES = ("scalars", "attributes", "choices", "documents", "records", "codecs", "adopted")
 DECLARING = ("annotations", "increments", "indexes", "layouts", "queries", "numbering", "checks", "schema", "patterns")
 
 FLOORS: tuple[tuple[str, ...], ...] = (
     ("errors", "wire"),
     (*(f"keys.{room}" for room in KEYS), "keys", "sizes"),
-    ("scalars", "codecs", "expressions", "fields"),
+    (*VALUES, "expressions", "judging", "fields"),
     (*DECLARING, "building", "describing", "entity", "mapping"),
     (*(f"operations.{room}" for room in OPERATIONS), "operations"),
     ("faults", "parsing", "local", "driver", "loops", "rows", "verbs", "store", "aio"),

@@ -18,7 +18,7 @@ def test_the_query_shown_is_the_query_run(shown: Pattern) -> None:
     written = eval(shown.python, {**vars(entities), "date": date, "datetime": datetime})
     query = shown.query
     assert (written.entity, written.layout) == (query.entity, query.layout)
-    assert (written.pk, written.range) == (query.pk, query.range)
+    assert (written.partition, written.range) == (query.partition, query.range)
     assert (written.ascending, written.most, written.depth) == (query.ascending, query.most, query.depth)
     assert (written.condition is None) is (query.condition is None)
     if query.condition is not None:
