@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 from singletable.annotations import plain_type
@@ -78,19 +78,19 @@ def _check_tags(cls: type, table: Table, names: Names) -> None:
         )
 
 
-@dataclass(frozen=True, slots=True)
 class _Plan:
     """A concrete class before its annotations are understood."""
 
-    cls: type
-    fields: Fields
-    table: Table
-    primary: Key
+    def __init__(self, cls: type, fields: Fields, table: Table, primary: Key) -> None:
+        self.cls = cls
+        self.fields = fields
+        self.table = table
+        self.primary = primary
 
     def model(self, names: Names) -> Model:
         """Make the model. UnresolvedName while an annotation names nothing."""
         tag, aliases = names
-        binding = Binding(self.table, self.primary, self._types(), {n: f.attribute for n, f in self.fields.items()})
+        binding = Binding(self.table, self.primary.halves, self._types(), _attributes(self.fields))
         layout = binding.layout(self.primary)
         indexes = self._indexes(binding)
         self._check_attributes((layout, *indexes.values()))
@@ -194,6 +194,10 @@ class _Plan:
                     hint='store it under another name: Field(name="..."); a field may only be a key attribute itself '
                     "where the template is exactly {field}, raw or native, and stored as the key is",
                 )
+
+
+def _attributes(fields: Fields) -> dict[str, str]:
+    return {name: field.attribute for name, field in fields.items()}
 
 
 def _keys(cls: type) -> dict[str, Key]:

@@ -242,9 +242,8 @@ class Field(Generic[T]):
             return Condition("contains", (self.path, self._element(self.codec.element, value)))
         if self.codec.attribute_type not in _SETS:
             return self._compare("contains", value)
-        ((kind, members),) = self._operand(
-            (set() if self.codec.empty is None else self.codec.empty()) | {value}
-        ).items()
+        empty: frozenset[Any] | builtins.set[Any] = set() if self.codec.empty is None else self.codec.empty()
+        ((kind, members),) = self._operand(empty | {value}).items()
         return Condition("contains", (self.path, {kind[0]: members[0]}))
 
     def _element(self, write: Callable[[Any], AttributeValue], value: object) -> AttributeValue:

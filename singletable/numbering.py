@@ -58,6 +58,8 @@ def _no_sort_key(name: str, layout: Layout) -> str:
             return "a literal follows it in the sort key"
         if not layout.sk.formats[name].ordered:
             return "its raw text does not sort as the numbers do"
+        if layout.sk.formats[name].descending or name in layout.sk.optional:
+            return "it sorts downwards there, or may be absent"
     return ""
 
 

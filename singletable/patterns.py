@@ -72,7 +72,7 @@ class Key:
         elif isinstance(self.on, LocalIndex):
             if self.pk is not None or self.sk is None:
                 raise TemplateError("a key on a LocalIndex has the table's partition key", hint="give only sk=")
-        elif self.pk is None and (self.on is None or self.sk is not None):
+        elif not self.pk and (self.on is None or self.pk is not None or self.sk is not None):
             raise TemplateError(
                 "a Key has no partition key template", hint='such as Key(pk="#USER#{user_id}", sk="#A")'
             )
@@ -135,7 +135,7 @@ class Binding:
     """What templates are bound to: the table, the primary key, and the types and stored names of an entity's fields."""
 
     table: Table
-    primary: Key
+    primary: tuple[Half | None, Half | None]
     types: Mapping[str, object]
     attributes: Mapping[str, str]
 
@@ -165,7 +165,7 @@ class Binding:
         """Give the halves of a key; those that are left out on an index are the primary key's."""
         if key.on is None or key.pk is not None:
             return key.halves
-        pk, sk = self.primary.halves
+        pk, sk = self.primary
         if isinstance(key.on, LocalIndex):
             return pk, key.sk
         if key.on.pks != self.table.sks or key.on.sks != self.table.pks:

@@ -129,18 +129,14 @@ class Table:
             self._check_together()
         self._checked = weakref.WeakSet(self.entities)
 
-    def reaches_relatives(self, model: Model, layout: Layout) -> bool:
-        """Say whether a query by one key of an entity can reach its relatives, which `check` allows."""
+    def shares_ranges(self, model: Model, layout: Layout) -> bool:
+        """Say whether a query by one key of an entity can reach others: relatives, which `check` allows, or raw keys."""
         key = (model.entity.__qualname__, layout.index)
         if key not in self._reached:
-            others = [
-                other
-                for each in model.relatives
-                if each is not model
-                for other in (each.primary, *each.indexes.values())
-                if other.index == layout.index
-            ]
-            self._reached[key] = reaches_any(layout, others)
+            beside = [each for each in map(model_of, self.entities) if each is not model]
+            raw = any(other.raw for each in beside for other in each.layouts_on(layout.index))
+            kin = [other for each in beside if each.family is model.family for other in each.layouts_on(layout.index)]
+            self._reached[key] = raw or reaches_any(layout, kin)
         return self._reached[key]
 
     def _fits_together(self) -> bool:
@@ -206,11 +202,9 @@ class Model:
         number = self.sort_key_number
         return number is not None and number.options.reuse == "never"
 
-    @property
-    def relatives(self) -> Sequence[Model]:
-        """The models of one tree of `within=`, this one among them."""
-        models = (model_of(entity) for entity in self.table.entities)
-        return [model for model in models if model.family is self.family]
+    def layouts_on(self, index: str | None) -> Sequence[Layout]:
+        """Give the keys of this entity on one index, or on the table itself."""
+        return [layout for layout in (self.primary, *self.indexes.values()) if layout.index == index]
 
 
 class Declared:

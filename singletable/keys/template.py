@@ -2,10 +2,10 @@
 
 Theory of operation. A template is split on `#` into segments, each a literal or one whole part; a leading `#` gives an
 empty first segment. A literal cannot hold a character up to U+0025 and a part's text is encoded (or, raw, refused where
-it holds the delimiter), so the segments of a key are told apart by splitting it again: no value changes which segment,
-or which template, a key parses to. Where parts may be absent the key ends after the last one that is there, and the
-number of its segments tells which those are. `Template` is the text as declared, `BoundTemplate` knows the format of
-each part.
+it holds the delimiter, as a raw literal is), so the segments of a key are told apart by splitting it again: no value
+changes which segment, or which template, a key parses to. Where parts may be absent the key ends after the last one
+that is there, and the number of its segments tells which those are. `Template` is the text as declared, `BoundTemplate`
+knows the format of each part.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ from singletable.errors import (
     UsageError,
 )
 from singletable.expressions import Expressions
-from singletable.keys import DELIMITER, PK_BYTES, BoundTemplate, KeyValueError, Narrowing, key_range
+from singletable.keys import PK_BYTES, BoundTemplate, KeyValueError, Narrowing, key_range
 from singletable.layouts import Layout
 from singletable.mapping import Mapper
 from singletable.numbering import Numbering
@@ -209,7 +209,7 @@ class Span:
             if not isinstance(template, BoundTemplate):
                 return _whole(key)
             position = next(at for at, segment in enumerate(template.segments) if segment.part == name)
-            return int(template.formats[name].decode(key.split(DELIMITER)[position]))
+            return int(template.formats[name].decode(key.split(template.delimiter)[position]))
         except KeyValueError as error:
             raise ForeignItem(
                 f"a sort key among the numbers of {name!r} holds none: given {error.given}",

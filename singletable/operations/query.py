@@ -183,7 +183,7 @@ def _crowded(model: Model, layout: Layout) -> bool:
     if model.table.untagged is not None or layout.raw or (layout.index is not None and layout.plain):
         return True
     own_key = layout.index is None or set(layout.names) == {column.name for column in model.table.pks + model.table.sks}
-    return (own_key and model.leaves_tombstones) or model.table.reaches_relatives(model, layout)
+    return (own_key and model.leaves_tombstones) or model.table.shares_ranges(model, layout)
 
 
 def _is_filtered(query: Query[Any]) -> bool:

@@ -3,11 +3,10 @@
 import math
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta, timezone
 from decimal import Decimal
 from enum import Enum
-from typing import Any, Literal, NotRequired, TypeAlias, TypedDict
+from typing import Any, Literal
 from uuid import UUID
 
 import pytest
@@ -69,75 +68,6 @@ VALUES: list[tuple[Any, st.SearchStrategy[Any]]] = [
     (Literal[1, 2], st.sampled_from([1, 2])),
     (tuple[str, ...], st.lists(texts).map(tuple)),
 ]
-
-
-@dataclass(frozen=True)
-class Leaf:
-    number: int
-    note: str | None = "none yet"
-    tags: frozenset[str] = frozenset()
-    more: list["Leaf"] = field(default_factory=lambda: [Leaf(0)])
-
-
-class Bag(TypedDict):
-    a: int | None
-    b: NotRequired[str | None]
-
-
-Nested: TypeAlias = tuple[Any, st.SearchStrategy[Any]]
-keys = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8)
-"""A map's key has at least one character."""
-
-leaves = st.recursive(
-    st.builds(Leaf, ints, st.none() | texts, st.frozensets(texts, max_size=2), st.just([])),
-    lambda inner: st.builds(Leaf, ints, st.none(), st.just(frozenset[str]()), st.lists(inner, max_size=2)),
-    max_leaves=4,
-)
-bags = st.fixed_dictionaries({"a": st.none() | ints}, optional={"b": st.none() | texts, "other": st.booleans()})
-anything = (
-    st.recursive(
-        st.none() | st.booleans() | ints | decimals | texts | st.binary(),
-        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(keys, inner, max_size=3),
-        max_leaves=8,
-    )
-    | st.sets(texts, min_size=1)
-    | st.sets(ints | decimals, min_size=1)
-    | st.sets(st.binary(), min_size=1)
-)
-
-
-def lists_of(annotation: Any, values: st.SearchStrategy[Any]) -> Nested:
-    """Put an annotation and its values into a list."""
-    return list[annotation], st.lists(values, max_size=3)
-
-
-def optional_lists_of(annotation: Any, values: st.SearchStrategy[Any]) -> Nested:
-    """Put an annotation and its values, or None, into a list."""
-    return list[annotation | None], st.lists(st.none() | values, max_size=3)
-
-
-def tuples_of(annotation: Any, values: st.SearchStrategy[Any]) -> Nested:
-    """Put an annotation and its values into a tuple."""
-    return tuple[annotation, ...], st.lists(values, max_size=3).map(tuple)
-
-
-def dicts_of(annotation: Any, values: st.SearchStrategy[Any]) -> Nested:
-    """Put an annotation and its values into a dict."""
-    return dict[str, annotation], st.dictionaries(keys, values, max_size=3)
-
-
-def wrapped(wrap: Callable[[Any, st.SearchStrategy[Any]], Nested], inner: Nested) -> Nested:
-    """Put one more container around."""
-    return wrap(*inner)
-
-
-RECORDS: list[Nested] = [(Leaf, leaves), (Bag, bags)]
-CONTAINERS = st.sampled_from([lists_of, optional_lists_of, tuples_of, dicts_of])
-NESTED: st.SearchStrategy[Nested] = st.recursive(
-    st.sampled_from([*VALUES, *RECORDS]), lambda inner: st.builds(wrapped, CONTAINERS, inner), max_leaves=1
-)
-"""Annotations built of one another, each with its values."""
-
 FEW = settings(max_examples=20)
 """For a law that is checked for every type (hundreds of examples in all) or in several zones for each example."""
 
@@ -181,33 +111,6 @@ def test_sets_round_trip(element: Any, strategy: st.SearchStrategy[Any], data: s
     assert len(payloads) == len(value)
     assert codec.decode(stored) == value
     assert codec_for(frozenset[element]).decode(stored) == frozenset(value)
-
-
-@given(nested=NESTED, data=st.data())
-@settings(max_examples=200)
-def test_nested_values_round_trip(nested: Nested, data: st.DataObject) -> None:
-    """Whatever the annotations are made of, what is written reads back equal and is written the same again."""
-    annotation, strategy = nested
-    value = data.draw(strategy)
-    codec = codec_for(annotation)
-    stored = codec.encode(value)
-    assert stored is not None
-    read = codec.decode(stored)
-    assert read == value
-    assert type(read) is type(value)
-    assert codec.encode(read) == stored
-
-
-@given(value=st.dictionaries(keys, anything, max_size=4))
-@settings(max_examples=200)
-def test_free_documents_round_trip(value: dict[str, Any]) -> None:
-    """A free document reads back equal, and is written the same again."""
-    codec = codec_for(dict[str, Any])
-    stored = codec.encode(value)
-    assert stored is not None
-    read = codec.decode(stored)
-    assert read == value
-    assert codec.encode(read) == stored
 
 
 @given(moment=moments)

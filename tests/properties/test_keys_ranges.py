@@ -17,7 +17,17 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from singletable.errors import QueryError
-from singletable.keys import BoundTemplate, KeyRange, Narrowing, Template, below, depth_below, key_format, key_range
+from singletable.keys import (
+    BoundTemplate,
+    KeyRange,
+    Narrowing,
+    NativeTemplate,
+    Template,
+    below,
+    depth_below,
+    key_format,
+    key_range,
+)
 from singletable.keys import matches as lies_in
 
 Values: TypeAlias = Mapping[str, Any]
@@ -253,6 +263,28 @@ def test_depth_is_the_difference_of_path_lengths(node: tuple[str, ...], path: tu
     template = bound("#R#{p*}")
     depth = len(path) - len(node) if path[: len(node)] == node else -1
     assert depth_below(template, {"p": node}, template.render({"p": path}, limit=1023)) == depth
+
+
+NATIVE_BOUNDS = st.sampled_from([("gt",), ("gte",), ("lt",), ("lte",), *product(("gt", "gte"), ("lt", "lte"))])
+NATIVE_TEXT = st.text(st.sampled_from(' "!#$a\U0010ffff'), min_size=1, max_size=3)
+
+
+@pytest.mark.parametrize("kind", ["S", "B"])
+@COMMON
+@given(operators=NATIVE_BOUNDS, words=st.lists(NATIVE_TEXT, min_size=3, max_size=12))
+def test_a_native_range_holds_the_values_between_its_bounds(kind: Any, operators: Any, words: list[str]) -> None:
+    """Text and bytes lie in the range as they compare; a range says where a hidden item may lie in it too."""
+    template = NativeTemplate("v", kind)
+    values = [word if kind == "S" else word.encode() for word in words if not word.startswith("!") and "#!" not in word]
+    assume(len(values) > 2)
+    bounds = values[: len(operators)]
+    asked = tuple(narrow(operator, "v", value) for operator, value in zip(operators, bounds, strict=True))
+    wanted = key_range(template, {}, asked)
+    for value in values:
+        answer = all(HOLDS[operator](value, bound) for operator, bound in zip(operators, bounds, strict=True))
+        assert lies_in(template, wanted, template.render({"v": value}, limit=1024)) is answer
+    if kind == "S" and wanted.operator != "empty":
+        assert any(lies_in(template, wanted, hidden) for hidden in ("!", "!SEQ#o.n")) is not wanted.exact
 
 
 def test_a_question_without_answer_is_no_request() -> None:

@@ -15,7 +15,8 @@ from singletable.errors import DeclarationError, UnresolvedName
 from singletable.fields import Field
 from singletable.fields import Field as AnyName
 from singletable.mapping import from_item, to_item
-from singletable.schema import Key, Table
+from singletable.patterns import Key
+from singletable.schema import Table
 
 if TYPE_CHECKING:
     from decimal import Decimal

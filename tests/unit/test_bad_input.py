@@ -34,7 +34,8 @@ from singletable.errors import (
     UsageError,
 )
 from singletable.fields import Field
-from singletable.schema import Key, Table
+from singletable.patterns import Key
+from singletable.schema import Table
 from singletable.store import Store
 from tests.unit.operations.shop import PLACED, Invoice, Order, Region, User, shop, user_item
 

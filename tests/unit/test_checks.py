@@ -10,7 +10,9 @@ import pytest
 from singletable.entity import Entity
 from singletable.errors import KeyClash, RangeClash, TagClash, UnresolvedName
 from singletable.fields import Field
-from singletable.schema import GlobalIndex, Key, Table
+from singletable.indexes import GlobalIndex
+from singletable.patterns import Key
+from singletable.schema import Table
 
 
 def entity(name: str, table: Table, keys: dict[str, Key], *, tag: str | None = None, **types: str) -> type[Entity]:

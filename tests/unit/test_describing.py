@@ -7,8 +7,10 @@ from typing import Self
 from singletable.entity import Entity
 from singletable.fields import Field
 from singletable.increments import AutoIncrement
+from singletable.indexes import GlobalIndex
+from singletable.patterns import Key, pattern
 from singletable.queries import Query
-from singletable.schema import GlobalIndex, Key, Table, pattern
+from singletable.schema import Table
 
 gsi1 = GlobalIndex("GSI1")
 table = Table("described", indexes=[gsi1])

@@ -22,8 +22,10 @@ from singletable.errors import (
 )
 from singletable.fields import Field
 from singletable.increments import AutoIncrement
+from singletable.indexes import GlobalIndex
 from singletable.mapping import from_item, to_dict, to_item
-from singletable.schema import GlobalIndex, Key, Table, model_of
+from singletable.patterns import Key
+from singletable.schema import Table, model_of
 
 gsi1, gsi2 = GlobalIndex("GSI1"), GlobalIndex("GSI2")
 table = Table("entities", indexes=[gsi1])

@@ -13,7 +13,8 @@ from singletable.errors import DeclarationError, FieldValueError, NoTruthValue, 
 from singletable.expressions import Change, Condition, Path
 from singletable.fields import MISSING, Field
 from singletable.increments import AutoIncrement
-from singletable.schema import Key, Table
+from singletable.patterns import Key
+from singletable.schema import Table
 
 table = Table("fields")
 

@@ -12,8 +12,10 @@ from singletable.entity import Entity
 from singletable.errors import CorruptItem, FieldValueError, ForeignItem, ItemTooLarge, KeyPartError, NumberNotAssigned
 from singletable.fields import Field
 from singletable.increments import AutoIncrement
+from singletable.indexes import GlobalIndex
 from singletable.mapping import from_item, kind_of_item, mapper_of, to_item
-from singletable.schema import GlobalIndex, Key, Table, model_of
+from singletable.patterns import Key
+from singletable.schema import Table, model_of
 
 gsi1 = GlobalIndex("GSI1")
 table = Table("mapping", indexes=[gsi1])
@@ -93,12 +95,6 @@ class TestEncode:
             to_item(Thing(box="", number=7))
         with pytest.raises(NumberNotAssigned, match=r"Numbered\.number"):
             to_item(Numbered(box="b"))
-        with pytest.raises(NumberNotAssigned):
-            mapper_of(Numbered).key(Numbered(box="b"))
-
-    def test_the_key_alone(self) -> None:
-        """The key of an entity is its two key attributes."""
-        assert mapper_of(Thing).key(Thing(box="b", number=7)) == KEY
 
     def test_too_large(self) -> None:
         """An item over 400 KB is refused with both sizes."""

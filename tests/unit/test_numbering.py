@@ -11,7 +11,8 @@ from singletable.errors import DeclarationError
 from singletable.fields import Field
 from singletable.increments import AutoIncrement, Sequence
 from singletable.numbering import Numbering
-from singletable.schema import Key, Table, model_of
+from singletable.patterns import Key
+from singletable.schema import Table, model_of
 
 LARGEST = 9_223_372_036_854_775_807
 

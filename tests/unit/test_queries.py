@@ -9,9 +9,11 @@ import pytest
 from singletable.entity import Entity
 from singletable.errors import MissingPart, NoTruthValue, PartHole, QueryError, UnknownPart
 from singletable.fields import Field
+from singletable.indexes import GlobalIndex
 from singletable.keys import KeyRange
+from singletable.patterns import Key
 from singletable.queries import Query
-from singletable.schema import GlobalIndex, Key, Table
+from singletable.schema import Table
 
 gsi1 = GlobalIndex("GSI1")
 table = Table("queries", indexes=[gsi1])

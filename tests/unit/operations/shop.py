@@ -8,7 +8,9 @@ from typing import Any
 from singletable.entity import Entity
 from singletable.fields import Field
 from singletable.increments import AutoIncrement, Sequence
-from singletable.schema import GlobalIndex, Key, Table
+from singletable.indexes import GlobalIndex
+from singletable.patterns import Key
+from singletable.schema import Table
 
 gsi1 = GlobalIndex("GSI1")
 shop = Table("shop", indexes=[gsi1])

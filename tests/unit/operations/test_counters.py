@@ -12,7 +12,8 @@ from singletable.fields import Field
 from singletable.increments import AutoIncrement, Sequence
 from singletable.operations.counters import Counter, counter_of
 from singletable.operations.single import Create
-from singletable.schema import Key, Table, model_of
+from singletable.patterns import Key
+from singletable.schema import Table, model_of
 from singletable.wire import Refusal
 from tests.unit.operations.playing import condition_failed, context, play
 from tests.unit.operations.shop import Invoice, Project

@@ -10,8 +10,9 @@ from singletable.entity import Entity
 from singletable.errors import CorruptItem
 from singletable.fields import Field
 from singletable.operations.query import Count, Found, ReadPage, next_asked, request
+from singletable.patterns import Key
 from singletable.queries import Query
-from singletable.schema import Key, Table
+from singletable.schema import Table
 from tests.unit.operations.playing import NAME, context, play, throttled
 from tests.unit.operations.shop import (
     Order,

@@ -20,7 +20,8 @@ from singletable.fields import Field
 from singletable.increments import AutoIncrement
 from singletable.mapping import from_item
 from singletable.operations.update import Update, changes_of
-from singletable.schema import Key, Table, model_of
+from singletable.patterns import Key
+from singletable.schema import Table, model_of
 from tests.unit.operations.playing import NAME, Player, condition_failed, context, lost, play
 from tests.unit.operations.shop import PLACED, Invoice, Order, Parcel, User, gsi1, order_item, tombstone, user_item
 
