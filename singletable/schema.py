@@ -130,7 +130,7 @@ class Table:
         self._checked = weakref.WeakSet(self.entities)
 
     def shares_ranges(self, model: Model, layout: Layout) -> bool:
-        """Say whether a query by one key of an entity can reach others: relatives, which `check` allows, or raw keys."""
+        """Say whether a query by one key of an entity can reach others: relatives, as `check` allows, or raw keys."""
         key = (model.entity.__qualname__, layout.index)
         if key not in self._reached:
             beside = [each for each in map(model_of, self.entities) if each is not model]
