@@ -22,12 +22,16 @@ __all__ = ["Claim", "check_claims", "check_tags", "reaches_any"]
 class Claim:
     """What one entity claims of the table or of one index: its layout there, and the tree of `within=` it belongs to.
 
-    Relatives of one tree may stand in each other's ranges.
+    Relatives of one tree may stand in each other's ranges, and so may the kinds of a base in an index key of the base.
     """
 
     entity: str
     layout: Layout
     family: object
+
+    def is_related(self, other: Claim) -> bool:
+        """Say whether the other may stand in this one's ranges."""
+        return self.family is other.family or self.layout.origin is other.layout.origin
 
 
 def check_tags(tags: Sequence[tuple[str, str]]) -> None:
@@ -47,7 +51,7 @@ def check_claims(claims: Sequence[Claim]) -> None:
     owned = [(claim, form) for claim in claims for form in _forms(claim.layout)]
 
     def related(a: int, b: int) -> bool:
-        return owned[a][0].family is owned[b][0].family
+        return owned[a][0].is_related(owned[b][0])
 
     primary = bool(claims) and claims[0].layout.index is None
     for kind, a, b, clash in clashes([form for _, form in owned], related, unique=primary):

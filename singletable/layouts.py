@@ -8,7 +8,7 @@ is. A layout writes and reads whole keys; an index layout may also say which ite
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from singletable.errors import UnknownPart, closest
@@ -64,7 +64,7 @@ class Layout:
     """One key in the table (`index` None) or an index: the columns of both halves, `sks` empty without sort key.
 
     `local` tells a local index, which can be read consistently. `when` is the condition an item meets to be in the
-    index at all, and `watched` the fields it looks at.
+    index at all, and `watched` the fields it looks at. `origin` is the key it was declared by; kinds of a base share it.
     """
 
     index: str | None
@@ -73,6 +73,7 @@ class Layout:
     local: bool = False
     when: Condition | None = None
     watched: tuple[str, ...] = ()
+    origin: object = field(default=None, compare=False, repr=False)
 
     @property
     def pk_name(self) -> str:

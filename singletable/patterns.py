@@ -154,6 +154,7 @@ class Binding:
             self._bound(pk or (), pks, raw, in_partition=True),
             () if sk is None else self._bound(sk, sks, raw, in_partition=False),
             local=isinstance(key.on, LocalIndex),
+            origin=key,
         )
 
     def _columns(self, key: Key) -> tuple[tuple[KeyColumn, ...], tuple[KeyColumn, ...]]:

@@ -19,7 +19,7 @@ from singletable.operations.query import Count
 from singletable.operations.single import Create, Delete, Get, One, Put
 from singletable.operations.update import Update, changes_of
 from singletable.queries import Query, Ref
-from singletable.schema import Table, model_of
+from singletable.schema import Table, kinds_of, model_of
 from singletable.wire import Steps
 
 __all__ = ["CONNECT_SECONDS", "POOL", "Clock", "Operation", "Verbs", "check_place", "utc_now"]
@@ -139,7 +139,7 @@ class Verbs:
         return type(entity).at(**{name: entity.__dict__.get(name) for name in parts})
 
     def _check(self, entity: type) -> None:
-        table = model_of(entity).table
+        table = kinds_of(entity)[0].table
         if table is not self.table:
             raise UsageError(
                 f"{entity.__name__} belongs to table {table.name!r}, this store holds {self.table.name!r}",
