@@ -64,7 +64,8 @@ class Layout:
     """One key in the table (`index` None) or an index: the columns of both halves, `sks` empty without sort key.
 
     `local` tells a local index, which can be read consistently. `when` is the condition an item meets to be in the
-    index at all, and `watched` the fields it looks at. `origin` is the key it was declared by; kinds of a base share it.
+    index at all, and `watched` the fields it looks at. `origin` is the key it was declared by, which kinds of a base
+    share.
     """
 
     index: str | None

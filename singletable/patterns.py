@@ -76,14 +76,6 @@ class Key:
             raise TemplateError(
                 "a Key has no partition key template", hint='such as Key(pk="#USER#{user_id}", sk="#A")'
             )
-        for half in (self.pk, self.sk):
-            if isinstance(half, str) and self.parent is None:
-                template = Template.parse(half, delimiter=_delimiter(self.raw))
-                if half is self.pk and template.open:
-                    raise TemplateError(
-                        f"key template {half!r}: a query needs every part of a partition key",
-                        hint='move {part*} or {part?} to the sort key, as in sk="#REGION#{path*}"',
-                    )
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = self.name or name
@@ -188,8 +180,8 @@ class Binding:
         template = Template.parse(half, delimiter=_delimiter(raw))
         if in_partition and template.open:
             raise TemplateError(
-                f"{half!r} stands in the partition key of {columns[0].name!r}: a query needs every part of it",
-                hint="move {part*} or {part?} to the sort key",
+                f"key template {half!r}: a query needs every part of a partition key",
+                hint='move {part*} or {part?} to the sort key, as in sk="#REGION#{path*}"',
             )
         return (Column(columns[0].name, self._text(template, columns[0], raw)),)
 

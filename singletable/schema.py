@@ -135,7 +135,9 @@ class Table:
         if key not in self._reached:
             beside = [each for each in map(model_of, self.entities) if each is not model]
             raw = any(other.raw for each in beside for other in each.layouts_on(layout.index))
-            others = [Claim(each.name, other, each.family) for each in beside for other in each.layouts_on(layout.index)]
+            others = [
+                Claim(each.name, other, each.family) for each in beside for other in each.layouts_on(layout.index)
+            ]
             mine = Claim(model.name, layout, model.family)
             kin = [other.layout for other in others if mine.is_related(other)]
             self._reached[key] = raw or reaches_any(layout, kin)
