@@ -20,7 +20,10 @@ SOURCE = Path(__file__).resolve().parents[2] / "singletable"
 NAME = SOURCE.name
 TOP = 6
 KEYS = ("language", "encoding", "numbers", "formats", "template", "native", "bounds", "clash")
-OPERATIONS = ("context", "sending", "writing", "counters", "increment", "single", "update", "query", "batch", "tables")
+OPERATIONS = (
+    *("context", "sending", "writing", "counters", "increment", "single", "update", "query", "merge", "scan"),
+    *("many", "get_many", "create_many", "batch", "tables"),
+)
 
 FLOORS: tuple[tuple[str, ...], ...] = (
     ("errors", "wire"),
