@@ -36,6 +36,7 @@ __all__ = ["Entity", "assemble", "evolve", "fields", "left_out"]
 E = TypeVar("E", bound="Entity")
 
 FIELD_TEXT = re.compile(r"\s*(\w+\s*\.\s*)*Field\s*\[")
+CLASS_TEXT = re.compile(r"\s*(\w+\s*\.\s*)*ClassVar\b")
 OURS = ("at", "describe")
 
 
@@ -169,6 +170,8 @@ def _own_fields(cls: type[Entity], annotations: Annotations) -> dict[str, Field[
 def _declares_field(cls: type[Entity], name: str, annotation: object, annotations: Annotations) -> bool:
     if is_field(annotation) or (isinstance(annotation, str) and FIELD_TEXT.match(annotation)):
         return True
+    if is_class_variable(annotation) or (isinstance(annotation, str) and CLASS_TEXT.match(annotation)):
+        return False
     hint = annotations.resolve(name)
     if is_field(hint):
         return True
@@ -280,7 +283,7 @@ def _declare(cls: type[Entity], tag: str | None, aliases: tuple[str, ...]) -> No
 
 
 def _check_abstract(cls: type[Entity], tag: str | None) -> None:
-    concrete = next((base for base in cls.__mro__[1:] if "__singletable__" in base.__dict__), None)
+    concrete = next((base for base in cls.__mro__[1:] if base.__dict__.get("__singletable__") is not None), None)
     if concrete is not None:
         raise DeclarationError(
             f"{cls.__qualname__} would have the key of {concrete.__name__}, and stand where its items stand",

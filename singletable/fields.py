@@ -110,14 +110,16 @@ class Field(Generic[T]):
         return self.default is MISSING and self.default_factory is MISSING
 
     def when_absent(self) -> Any:
-        """Give the value an item without the attribute is read with; MISSING where it must be there."""
-        if self.default_factory is not MISSING:
-            return self.default_factory()
-        if self.default is not MISSING:
-            return self.default
+        """Give the value an item without the attribute is read with; MISSING where it must be there.
+
+        None and the empty set are stored as absent, so that is what absence means where they can be; a default is for
+        the others. What was stored thus always reads back.
+        """
         if self.codec.empty is not None:
             return self.codec.empty()
-        return None if self.codec.optional else MISSING
+        if self.codec.optional:
+            return None
+        return self.default if self.default_factory is MISSING else self.default_factory()
 
     def encoded(self, value: object) -> AttributeValue | None:
         """Write a value as it is stored; None where it is to be absent. FieldValueError where it does not fit."""
@@ -229,9 +231,9 @@ class Field(Generic[T]):
 
     def contains(self, value: object) -> Condition:
         """Hold where the stored text contains the text, or the stored set the member."""
-        if self.codec.attribute_type not in _SETS:
+        if self.codec.empty is None:
             return self._compare("contains", value)
-        ((kind, members),) = self._operand({value}).items()
+        ((kind, members),) = self._operand(self.codec.empty() | {value}).items()
         return Condition("contains", (self.path, {kind[0]: members[0]}))
 
     # Changes ---------------------------------------------------------------------------------------------------------

@@ -87,7 +87,7 @@ def _check_counter(name: str, options: Drawing, layout: Layout) -> None:
         )
     if adopted and options.sequence is not None and (options.sequence.sk is None) is not (layout.sk is None):
         raise DeclarationError(
-            f"AutoIncrement {name!r}: its Sequence adopts an item of a table with{'out' if layout.sk else ''} sort key",
+            f"AutoIncrement {name!r}: its Sequence adopts an item of a table with{'' if layout.sk else 'out'} sort key",
             hint='give the item\'s whole key: Sequence(pk="...", sk="...", attribute="..."), sk= if the table has one',
         )
     if options.reuse == "allow":

@@ -200,6 +200,11 @@ class Key:
                 "a Key has no partition key template", hint='such as Key(pk="#USER#{user_id}", sk="#A")'
             )
         self.pk: Template = Template.parse(pk)
+        if self.pk.segments[-1].spread:
+            raise TemplateError(
+                f"key template {pk!r}: a path cannot stand in a partition key, of which a query needs every part",
+                hint='spread it in the sort key, such as Key(pk="#COUNTRY#{country}", sk="#REGION#{path*}")',
+            )
         self.sk: Template | None = None if sk is None else Template.parse(sk)
         self.on = on
         self.raw: bool = raw

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any, TypeVar
 
 from singletable.entity import Entity, evolve
@@ -197,12 +198,11 @@ class Span:
 
     def number_in(self, key: str) -> int:
         """Read the number out of a sort key in the range; what stands below it does no harm."""
-        template = self.layout.sk
-        if not isinstance(template, BoundTemplate):
-            return int(key)
-        name = self.number.name
-        position = next(at for at, segment in enumerate(template.segments) if segment.part == name)
+        template, name = self.layout.sk, self.number.name
         try:
+            if not isinstance(template, BoundTemplate):
+                return _whole(key)
+            position = next(at for at, segment in enumerate(template.segments) if segment.part == name)
             return int(template.formats[name].decode(key.split(DELIMITER)[position]))
         except KeyValueError as error:
             raise ForeignItem(
@@ -210,6 +210,14 @@ class Span:
                 hint="another program wrote it; move it out of this range of keys",
                 found=None,
             ) from None
+
+
+def _whole(number: str) -> int:
+    """Read a native number that must be whole, however its digits are written."""
+    value = Decimal(number)
+    if value != value.to_integral_value():
+        raise KeyValueError("a fraction", "a whole number")
+    return int(value)
 
 
 def numbers_range(model: Model, number: Numbering, values: Mapping[str, Any]) -> Span:

@@ -1,0 +1,280 @@
+"""Numbers drawn from counters: what is issued, where the counter stands, and that no query shows it."""
+
+from __future__ import annotations
+
+import pytest
+
+from singletable import (
+    AutoIncrement,
+    Entity,
+    Field,
+    FieldValueError,
+    Key,
+    KeyPartError,
+    NumberNotAssigned,
+    Sequence,
+    SequenceExhausted,
+    Table,
+    UsageError,
+)
+from singletable.wire import Item
+from tests.contract.behind import client_of, everything, item_under, write
+from tests.contract.conftest import MakeStore
+
+forge = Table("forge")
+tickets = Sequence("tickets", pk="#REPO#{repo}")
+everyone = Sequence("everyone")
+adopted = Sequence(pk="COUNTERS", sk="of#{repo}", attribute="n")
+
+
+class Invoice(Entity, table=forge, tag="invoice"):
+    invoice_no: Field[int] = AutoIncrement()
+    total: Field[int] = Field(default=0)
+
+    key = Key(pk="#INVOICE#{invoice_no}", sk="#INVOICE")
+
+
+class Comment(Entity, table=forge, tag="comment"):
+    post: Field[str]
+    n: Field[int] = AutoIncrement("counter")
+
+    key = Key(pk="#POST#{post}", sk="#COMMENT#{n}")
+
+
+class Issue(Entity, table=forge, tag="issue"):
+    repo: Field[str]
+    number: Field[int] = AutoIncrement(tickets)
+
+    key = Key(pk="#REPO#{repo}", sk="#ISSUE#{number}")
+
+
+class PullRequest(Entity, table=forge, tag="pull"):
+    repo: Field[str]
+    number: Field[int] = AutoIncrement(tickets)
+    global_no: Field[int] = AutoIncrement(everyone)
+
+    key = Key(pk="#REPO#{repo}", sk="#PULL#{number}")
+
+
+class Release(Entity, table=forge, tag="release"):
+    repo: Field[str]
+    build: Field[int] = AutoIncrement(adopted)
+
+    key = Key(pk="#REPO#{repo}", sk="#RELEASE#{build}")
+
+
+class Badge(Entity, table=forge, tag="badge"):
+    owner: Field[str]
+    serial: Field[int] = AutoIncrement("counter", per="entity", start=100, step=10, max_value=125)
+
+    key = Key(pk="#OWNER#{owner}", sk="#BADGE#{serial}")
+
+
+class Seat(Entity, table=forge, tag="seat"):
+    hall: Field[str]
+    row: Field[int] = AutoIncrement("counter", start=98)
+
+    key = Key(pk="#HALL#{hall}", sk="#SEAT#{row:02}")
+
+
+def key(pk: str, sk: str) -> Item:
+    """Write a key of the forge."""
+    return {"PK": {"S": pk}, "SK": {"S": sk}}
+
+
+def test_a_counter_of_an_entity_counts_for_the_whole_table(backend: MakeStore) -> None:
+    """Invoices are numbered 1, 2, 3; the counter is one hidden item that holds the last number issued."""
+    store = backend(forge)
+    assert [store.create(Invoice(total=total)).invoice_no for total in (5, 6, 7)] == [1, 2, 3]
+    assert item_under(store, key("#!SEQ#invoice.invoice_no", "!")) == {
+        **key("#!SEQ#invoice.invoice_no", "!"),
+        "_et": {"S": "!seq"},
+        "last": {"N": "3"},
+    }
+    assert store.one(Invoice.at(invoice_no=2)).total == 6
+
+
+def test_a_counter_of_a_partition_counts_for_itself(backend: MakeStore) -> None:
+    """Each post's comments are numbered from 1; the counter stands in the post's partition, before its items."""
+    store = backend(forge)
+    drawn = [store.create(Comment(post=post)).n for post in ("a", "b", "a", "a")]
+    assert drawn == [1, 1, 2, 3]
+    assert item_under(store, key("#POST#a", "!SEQ#comment.n")) == {
+        **key("#POST#a", "!SEQ#comment.n"),
+        "_et": {"S": "!seq"},
+        "last": {"N": "3"},
+    }
+    assert [comment.n for comment in store.query(Comment.key(post="a"))] == [1, 2, 3]
+    assert store.count(Comment.key(post="b")) == 1
+
+
+def test_a_deleted_counter_number_does_not_come_again(backend: MakeStore) -> None:
+    """A counter never goes back, and a delete leaves no tombstone."""
+    store = backend(forge)
+    store.create(Comment(post="a"))
+    second = store.create(Comment(post="a"))
+    assert store.delete(second) == second
+    assert store.create(Comment(post="a")).n == 3
+    assert [item["SK"]["S"] for item in everything(store)] == [
+        "!SEQ#comment.n",
+        "#COMMENT#0000000000000000001",
+        "#COMMENT#0000000000000000003",
+    ]
+
+
+def test_a_shared_sequence_numbers_several_entities(backend: MakeStore) -> None:
+    """Issues and pull requests of one repository share its numbers; each repository has its own."""
+    store = backend(forge)
+    drawn = [
+        store.create(Issue(repo="x")).number,
+        store.create(PullRequest(repo="x")).number,
+        store.create(Issue(repo="y")).number,
+        store.create(PullRequest(repo="x")).number,
+        store.create(Issue(repo="x")).number,
+    ]
+    assert drawn == [1, 2, 1, 3, 4]
+    counter = item_under(store, key("#REPO#x", "!SEQ#tickets"))
+    assert counter == {**key("#REPO#x", "!SEQ#tickets"), "_et": {"S": "!seq"}, "last": {"N": "4"}}
+    assert [issue.number for issue in store.query(Issue.key(repo="x"))] == [1, 4]
+    assert [(pull.number, pull.global_no) for pull in store.query(PullRequest.key(repo="x"))] == [(2, 1), (3, 2)]
+    assert item_under(store, key("#!SEQ#everyone", "!")) == {
+        **key("#!SEQ#everyone", "!"),
+        "_et": {"S": "!seq"},
+        "last": {"N": "2"},
+    }
+
+
+def test_repositories_with_nasty_names_do_not_share(backend: MakeStore) -> None:
+    """A name cannot reach another partition's counter."""
+    store = backend(forge)
+    for repo in ("x", "x#!SEQ#tickets", "X", "x%23", "!SEQ#tickets"):
+        assert store.create(Issue(repo=repo)).number == 1
+    assert store.create(Issue(repo="x")).number == 2
+
+
+def test_an_adopted_counter_is_shared_with_other_programs(backend: MakeStore) -> None:
+    """A counter item that exists is counted on, as it is, between the plain ADDs of another program."""
+    store = backend(forge)
+    place = key("COUNTERS", "of#x")
+    write(store, {**place, "n": {"N": "41"}, "note": {"S": "made by hand"}})
+    assert store.create(Release(repo="x")).build == 42
+    answer = client_of(store).update_item(
+        TableName=store.name,
+        Key=place,
+        UpdateExpression="ADD n :one",
+        ExpressionAttributeValues={":one": {"N": "1"}},
+        ReturnValues="UPDATED_NEW",
+    )
+    assert answer["Attributes"]["n"] == {"N": "43"}
+    assert store.create(Release(repo="x")).build == 44
+    assert item_under(store, place) == {**place, "n": {"N": "44"}, "note": {"S": "made by hand"}}
+    assert store.create(Release(repo="y")).build == 1
+    assert item_under(store, key("COUNTERS", "of#y")) == {**key("COUNTERS", "of#y"), "n": {"N": "1"}}
+
+
+def test_start_step_and_end(backend: MakeStore) -> None:
+    """From 100 in tens up to 125 are 100, 110 and 120; then the sequence is exhausted, and nothing is written."""
+    store = backend(forge)
+    assert [store.create(Badge(owner=owner)).serial for owner in "abc"] == [100, 110, 120]
+    before = everything(store)
+    for _ in range(2):
+        with pytest.raises(SequenceExhausted) as caught:
+            store.create(Badge(owner="d"))
+        assert caught.value.max_value == 125
+    assert everything(store) == before
+    assert store.count(Badge.key(owner="d")) == 0
+
+
+def test_a_batch_that_does_not_fit_draws_nothing(backend: MakeStore) -> None:
+    """Four numbers of three that are left are refused together; three fit then."""
+    store = backend(forge)
+    with pytest.raises(SequenceExhausted):
+        store.put_many(Badge(owner=owner) for owner in "abcd")
+    assert [badge.serial for badge in store.put_many(Badge(owner=owner) for owner in "abc")] == [100, 110, 120]
+
+
+def test_a_width_ends_a_sequence(backend: MakeStore) -> None:
+    """Two digits hold numbers up to 99; the next is refused rather than written out of order."""
+    store = backend(forge)
+    assert [store.create(Seat(hall="h")).row for _ in range(2)] == [98, 99]
+    with pytest.raises(SequenceExhausted) as caught:
+        store.create(Seat(hall="h"))
+    assert caught.value.max_value == 99
+    assert [seat.row for seat in store.query(Seat.key(hall="h"))] == [98, 99]
+
+
+def test_the_largest_number_is_reached(backend: MakeStore) -> None:
+    """The largest 64-bit integer is issued exactly, and nothing after it."""
+    store = backend(forge)
+    place = key("#POST#a", "!SEQ#comment.n")
+    write(store, {**place, "_et": {"S": "!seq"}, "last": {"N": "9223372036854775806"}})
+    assert store.create(Comment(post="a")).n == 9223372036854775807
+    with pytest.raises(SequenceExhausted):
+        store.create(Comment(post="a"))
+    assert [comment.n for comment in store.query(Comment.key(post="a"))] == [9223372036854775807]
+
+
+def test_a_partition_that_has_data_is_counted_on(backend: MakeStore) -> None:
+    """A partition's first counter starts after the highest number stored there."""
+    store = backend(forge)
+    store.put_many([Comment(post="a", n=7), Comment(post="a", n=3), Comment(post="b", n=1)])
+    assert store.create(Comment(post="a")).n == 8
+    assert store.create(Comment(post="b")).n == 2
+    assert store.create(Comment(post="c")).n == 1
+    (made,) = store.put_many([Comment(post="a")])
+    assert made.n == 9
+
+
+def test_a_number_given_is_kept_by_put_and_refused_by_create(backend: MakeStore) -> None:
+    """Put draws a number that is missing and keeps one that is there; create wants to draw it."""
+    store = backend(forge)
+    assert store.put(Invoice(total=1)).invoice_no == 1
+    assert store.put(Invoice(invoice_no=50, total=2)).invoice_no == 50
+    assert store.put(Invoice(total=3)).invoice_no == 2
+    with pytest.raises(UsageError, match="invoice_no"):
+        store.create(Invoice(invoice_no=3, total=4))
+    assert store.get(Invoice.at(invoice_no=3)) is None
+
+
+def test_a_number_does_not_exist_before_it_is_drawn(backend: MakeStore) -> None:
+    """Reading it raises; the stored entity has it, the one handed in stays as it was."""
+    store = backend(forge)
+    fresh = Invoice(total=1)
+    stored = store.create(fresh)
+    assert stored.invoice_no == 1
+    with pytest.raises(NumberNotAssigned, match="invoice_no"):
+        _ = fresh.invoice_no
+
+
+def test_a_counter_needs_its_partition(backend: MakeStore) -> None:
+    """Where a part of the counter's key is missing, it is named and nothing is drawn."""
+    store = backend(forge)
+    with pytest.raises(KeyPartError, match="repo"):
+        store.create(Issue(repo=""))
+    with pytest.raises(FieldValueError, match="post"):
+        store.create(Comment(post=None))  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+    assert everything(store) == []
+
+
+def test_counters_beside_native_and_absent_sort_keys(backend: MakeStore) -> None:
+    """Where the sort key is a number, or there is none, a counter stands under a partition key of its own."""
+    native, bare = Table("native", sk=("SK", int)), Table("bare", sk=None)
+
+    class Sample(Entity, table=native, tag="sample"):
+        run: Field[str]
+        n: Field[int] = AutoIncrement("counter")
+        key = Key(pk="#RUN#{run}", sk="{n}")
+
+    class Coupon(Entity, table=bare, tag="coupon"):
+        n: Field[int] = AutoIncrement()
+        key = Key(pk="#COUPON#{n}")
+
+    store = backend(native)
+    assert [store.create(Sample(run="r")).n for _ in range(2)] == [1, 2]
+    assert [sample.n for sample in store.query(Sample.key(run="r"))] == [1, 2]
+    place: Item = {"PK": {"S": "#!SEQ#sample.n#%23RUN%23r"}, "SK": {"N": "0"}}
+    assert item_under(store, place) == {**place, "_et": {"S": "!seq"}, "last": {"N": "2"}}
+    store = backend(bare)
+    assert [store.create(Coupon()).n for _ in range(2)] == [1, 2]
+    place = {"PK": {"S": "#!SEQ#coupon.n"}}
+    assert item_under(store, place) == {**place, "_et": {"S": "!seq"}, "last": {"N": "2"}}
