@@ -297,7 +297,7 @@ class Store:
         """
         return self.run(self._verbs.create_many(entities, progress))
 
-    def delete_many(self, what: Iterable[Ref[E] | E], *, progress: Progress | None = None) -> None:
+    def delete_many(self, what: Iterable[Ref[Entity] | Entity], *, progress: Progress | None = None) -> None:
         """Delete many items in batches of 25 at the same time; where nothing stands there is nothing to do.
 
         Entities whose numbers stay taken, and those of tables with raw keys or rows without tag, are deleted singly

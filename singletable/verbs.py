@@ -145,7 +145,7 @@ class Verbs:
         """Make the operation of `create_many`."""
         return CreateMany(tuple(map(self._own, entities)), progress)
 
-    def delete_many(self, what: Iterable[Ref[E] | E], progress: Progress | None) -> DeleteMany[E]:
+    def delete_many(self, what: Iterable[Ref[Entity] | Entity], progress: Progress | None) -> DeleteMany:
         """Make the operation of `delete_many`."""
         return DeleteMany(tuple(map(self._referred, what)), progress)
 

@@ -66,13 +66,13 @@ class PutMany(Generic[E]):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class DeleteMany(Generic[E]):
+class DeleteMany:
     """Delete the items at many keys; those where nothing stands are done at once.
 
     Unprocessed with the list of what was not deleted. `progress` is called as batches end.
     """
 
-    refs: tuple[Ref[E], ...]
+    refs: tuple[Ref[Entity], ...]
     progress: Progress | None = None
 
     def steps(self, context: Context) -> Steps[None]:

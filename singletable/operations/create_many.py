@@ -41,9 +41,7 @@ class CreateMany(Generic[E]):
     def steps(self, context: Context) -> Steps[tuple[E, ...]]:
         """Draw the counter numbers, then send conditional PutItems, several at a time."""
         for entity in self.entities:
-            mapper = mapper_of(type(entity))
-            mapper.check(entity)
-            refuse_given(mapper.model, entity)
+            _check(entity)
         check_distinct(self.entities)
         made = yield from drawn(context, self.entities)
         tally = Tally(len(made), self.progress)
@@ -57,6 +55,15 @@ class CreateMany(Generic[E]):
             made[place] = yield from put_new(context, made[place], Create(self.entities[place]))
 
         return steps
+
+
+def _check(entity: Entity) -> None:
+    """Raise what its write would, so that one bad entity is found before any other is stored."""
+    mapper = mapper_of(type(entity))
+    mapper.check(entity)
+    refuse_given(mapper.model, entity)
+    if all(number.name in entity.__dict__ for number in mapper.model.numbers):
+        mapper.encode(entity)
 
 
 def _parts(
