@@ -7,7 +7,7 @@ import inspect
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import pytest
 from aiobotocore.session import AioSession, get_session
@@ -38,7 +38,8 @@ def run(dynoxide_url: str, table_name: str) -> Run:
     async def opened() -> AsyncIterator[tuple[AsyncStore, Counter[str]]]:
         sent: Counter[str] = Counter()
         async with session().create_client("dynamodb", endpoint_url=dynoxide_url, region_name=REGION) as client:
-            client.meta.events.register("provide-client-params.dynamodb", lambda model, **_: sent.update([model.name]))
+            meta: Any = client.meta
+            meta.events.register("provide-client-params.dynamodb", counting(sent))
             async with AsyncStore(app, name=table_name, client=client) as store:
                 await store.create_table()
                 sent.clear()
@@ -50,6 +51,15 @@ def run(dynoxide_url: str, table_name: str) -> Run:
             await test(store, sent)
 
     return lambda test: asyncio.run(play(test))
+
+
+def counting(sent: Counter[str]) -> Callable[..., None]:
+    """Make the hook that counts each request by its operation's name."""
+
+    def count(model: Any, **_: Any) -> None:
+        sent[model.name] += 1
+
+    return count
 
 
 def people(count: int) -> list[User]:
@@ -124,7 +134,9 @@ def test_create_and_delete_many(run: Run) -> None:
 
     async def test(store: AsyncStore, sent: Counter[str]) -> None:
         told: list[tuple[int, int]] = []
-        made = await store.create_many([order() for _ in range(4)], progress=lambda *each: told.append(each))
+        made = await store.create_many(
+            [order() for _ in range(4)], progress=lambda done, total: told.append((done, total))
+        )
         assert [each.order_id for each in made] == [1, 2, 3, 4]
         assert sent == {"Query": 1, "PutItem": 4}
         assert told == [(1, 4), (2, 4), (3, 4), (4, 4)]
