@@ -11,8 +11,7 @@
     │   ├── MissingPart             a part that was not given
     │   ├── UnknownPart             a name that is no part of the key
     │   ├── PartHole                a part given without the one before it
-    │   ├── KeyTooLong              more bytes than DynamoDB allows
-    │   └── MalformedKey            stored key text that no value produces
+    │   └── KeyTooLong              more bytes than DynamoDB allows
     ├── FieldValueError             a value its field cannot hold              ST30xx
     ├── UnknownField
     ├── ItemTooLarge
@@ -60,7 +59,6 @@ __all__ = [
     "KeyClash",
     "KeyPartError",
     "KeyTooLong",
-    "MalformedKey",
     "MissingPart",
     "NoTruthValue",
     "NotFound",
@@ -225,12 +223,6 @@ class KeyTooLong(KeyPartError):
     limit: int
 
 
-class MalformedKey(KeyPartError):
-    """Stored key text is not what the template would have written."""
-
-    code = "ST2006"
-
-
 class FieldValueError(SingleTableError, ValueError):
     """A value does not fit its field: `field` names it, `wanted` says what would do."""
 
@@ -327,7 +319,10 @@ class ForeignItem(SingleTableError):
 
 
 class Unprocessed(SingleTableError):
-    """A verb on many items ended without some of them: `items` lists exactly those, `causes` why (or None)."""
+    """A verb on many items ended without some of them: `items` lists exactly those, the others are done.
+
+    `causes` has the error of each, in the same order; None where DynamoDB just never took it.
+    """
 
     code = "ST5006"
     items: tuple[object, ...]
@@ -379,9 +374,10 @@ class Throttled(SingleTableError):
 
 
 class ConfigurationError(SingleTableError):
-    """No client can be made: no region, no credentials, a missing extra."""
+    """No client can be made; `missing` says for want of what: "region", "credentials", "moto", ... or None."""
 
     code = "ST7004"
+    missing: str | None = None
 
 
 class Unreachable(SingleTableError, ConnectionError):

@@ -32,12 +32,14 @@ def reraise(error: Exception, endpoint: str) -> NoReturn:
         raise ConfigurationError(
             "no AWS region is set",
             hint="pass Store(table, region=...), or set AWS_DEFAULT_REGION or a region in ~/.aws/config",
+            missing="region",
         ) from error
     if isinstance(error, theirs.NoCredentialsError | theirs.PartialCredentialsError | theirs.CredentialRetrievalError):
         raise ConfigurationError(
             "no AWS credentials were found",
             hint="set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, a profile or a role; any values do for a local "
             "engine. Without AWS: Store.local(table)",
+            missing="credentials" if isinstance(error, theirs.NoCredentialsError) else None,
         ) from error
     if not endpoint and isinstance(error, theirs.BotoCoreError | ValueError):
         raise ConfigurationError(

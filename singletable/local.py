@@ -9,12 +9,14 @@ same process neither sees nor resets them.
 from __future__ import annotations
 
 from collections.abc import Callable
-from threading import RLock
+from functools import cache
+from threading import Lock, RLock
 from typing import TYPE_CHECKING, Any
 
 from singletable.errors import ConfigurationError
 
 if TYPE_CHECKING:
+    from boto3 import Session
     from types_boto3_dynamodb import DynamoDBClient
 
 __all__ = ["local_client"]
@@ -22,26 +24,35 @@ __all__ = ["local_client"]
 REGION = "us-east-1"
 ACCOUNT = "123456789012"
 
+_MAKING = Lock()
+"""Held while a client is made: a boto3 session makes one at a time."""
+
 
 def local_client() -> DynamoDBClient:
     """Make a boto3 client that an embedded engine answers. ConfigurationError where moto is not installed."""
-    import boto3
     from botocore.config import Config
 
-    session = boto3.session.Session(
-        aws_access_key_id="local",
-        aws_secret_access_key="local",
-        region_name=REGION,  # no secret
-    )
     options: dict[str, Any] = {  # the stubs do not know all of them
         "ignore_configured_endpoint_urls": True,
         "retries": {"total_max_attempts": 1},
         "proxies": {},
         "use_dualstack_endpoint": False,
     }
-    client: DynamoDBClient = session.client("dynamodb", config=Config(**options))
+    with _MAKING:
+        client: DynamoDBClient = _session().client("dynamodb", config=Config(**options))
     client.meta.events.register("before-send.dynamodb", _engine())
     return client
+
+
+@cache
+def _session() -> Session:
+    """Make the session of all local stores: reading botocore's models takes most of a client's making.
+
+    What a client hooks into is its own, so stores that share a session still do not see each other.
+    """
+    import boto3
+
+    return boto3.Session(aws_access_key_id="local", aws_secret_access_key="local", region_name=REGION)
 
 
 def _engine() -> Callable[..., Any]:
@@ -50,7 +61,9 @@ def _engine() -> Callable[..., Any]:
         from moto.dynamodb.responses import DynamoHandler
     except ImportError as error:
         raise ConfigurationError(
-            "Store.local needs moto, which is not installed", hint='install the extra: pip install "singletable[local]"'
+            "Store.local needs moto, which is not installed",
+            hint='install the extra: pip install "singletable[local]"',
+            missing="moto",
         ) from error
     from botocore.awsrequest import AWSResponse
     from moto.core.botocore_stubber import MockRawResponse

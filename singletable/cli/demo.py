@@ -20,8 +20,8 @@ from singletable.demo import SAMPLE, Scene, app, read_places, scenes
 __all__ = ["demo"]
 
 STAND_INS = {
-    "NoRegionError": {"AWS_DEFAULT_REGION": "us-east-1"},
-    "NoCredentialsError": {"AWS_ACCESS_KEY_ID": "demo", "AWS_SECRET_ACCESS_KEY": "demo"},
+    "region": {"AWS_DEFAULT_REGION": "us-east-1"},
+    "credentials": {"AWS_ACCESS_KEY_ID": "demo", "AWS_SECRET_ACCESS_KEY": "demo"},
 }
 """What is used with an endpoint where nothing else is found: engines want a region and credentials but never check."""
 
@@ -110,7 +110,7 @@ def _connected(endpoint_url: str) -> Store:
             store.create_table()
             return store
         except ConfigurationError as error:
-            stand_in = stand_ins.pop(type(error.__cause__).__name__, None)
+            stand_in = stand_ins.pop(error.missing or "", None)
             if stand_in is None:
                 raise
             os.environ.update(stand_in)

@@ -35,7 +35,7 @@ from singletable.queries import Layout
 from singletable.schema import Model
 from singletable.wire import Call, Exclusive, Pause, Refusal, Steps
 
-__all__ = ["assigned", "assigned_all", "create_numbered", "numbers_range", "refuse_given"]
+__all__ = ["assigned", "assigned_all", "create_numbered", "forget_highest", "numbers_range", "refuse_given"]
 
 E = TypeVar("E", bound=Entity)
 
@@ -179,6 +179,13 @@ def create_numbered(context: Context, mapper: Mapper[E], entity: E, number: Numb
     partition = (context.table, *span.identity)
     stored: E = yield Exclusive(partition, _race(context, mapper, entity, span, operation))
     return stored
+
+
+def forget_highest(context: Context, model: Model, entity: Entity) -> None:
+    """Forget the highest number seen in an entity's partition: a number that was put may be above it."""
+    number = model.sort_key_number
+    if number is not None:
+        context.hints.drop((context.table, *numbers_range(model, number, entity.__dict__).identity))
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,6 +29,9 @@ THROTTLING = frozenset(
     }
 )
 
+MESSAGE_CHARACTERS = 500
+"""So much of a foreign message is told: a server that is no DynamoDB may answer with a whole page."""
+
 TRUSTED = frozenset({CONDITION_FAILED, "TransactionCanceledException", "ResourceInUseException"})
 """What an operation understands itself."""
 
@@ -93,7 +96,7 @@ def _error(context: Context, trouble: Refusal | NoReply, sent: int, unsure_of: o
             attempts=sent,
         )
     return ServiceError(
-        f"DynamoDB answered {trouble.error}: {trouble.message}",
+        f"DynamoDB answered {trouble.error}: {trouble.message[:MESSAGE_CHARACTERS]}",
         hint="the request was not carried out; see the message of DynamoDB above",
         error=trouble.error,
     )

@@ -13,7 +13,7 @@ from singletable.errors import NotFound
 from singletable.expressions import Condition, all_of
 from singletable.mapping import GONE, Mapper, kind_of_item, mapper_of
 from singletable.operations.context import Context
-from singletable.operations.increment import assigned, create_numbered
+from singletable.operations.increment import assigned, create_numbered, forget_highest
 from singletable.operations.sending import send
 from singletable.operations.writing import (
     absent,
@@ -116,6 +116,7 @@ class Put(Generic[E]):
         answer = yield from conditional(context, put_call(context, item, all_of((guard, self.when))), self)
         if isinstance(answer, Refusal):
             raise refused(mapper, answer, self, taken=True) from answer.__cause__
+        forget_highest(context, mapper.model, entity)
         return mapper.decode(item)
 
 

@@ -1,0 +1,162 @@
+"""The pages as programs: every Python block of the README and of `docs/` is run, in order, page by page.
+
+The blocks of one page share one namespace, as a reader would type them. A block that begins with `>>>` is a doctest:
+what it shows is compared with what comes out. `<!-- not run: reason -->` above a block leaves it out.
+"""
+
+from __future__ import annotations
+
+import doctest
+import re
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import boto3
+import pytest
+
+from singletable import Store, evolve, from_item, to_item
+from tests.engines import PROJECT
+
+README = PROJECT / "README.md"
+PAGES = tuple(sorted((PROJECT / "docs").glob("*.md")))
+BLOCK = re.compile(
+    r"^(?:<!-- not run: (?P<reason>[^>]+) -->\n\n?)?```python\n(?P<code>.*?)^```$", re.DOTALL | re.MULTILINE
+)
+FLAGS = doctest.ELLIPSIS | doctest.DONT_ACCEPT_TRUE_FOR_1
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One Python block of a page; `line` is that of its first line of code, counted from 1."""
+
+    page: Path
+    line: int
+    code: str
+    skipped: str | None
+
+
+def blocks_of(page: Path) -> Iterator[Block]:
+    """Give every Python block of a page, in order."""
+    text = page.read_text(encoding="utf-8")
+    for found in BLOCK.finditer(text):
+        line = text.count("\n", 0, found.start("code")) + 1
+        yield Block(page, line, found["code"], found["reason"])
+
+
+def run_page(page: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """Run a page's blocks in one namespace, as a module of its own, and give the namespace."""
+    module = ModuleType(f"page_{page.stem}")
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    for block in blocks_of(page):
+        if block.skipped is None:
+            run_block(block, module.__dict__)
+    return module.__dict__
+
+
+def run_block(block: Block, namespace: dict[str, Any]) -> None:
+    """Run one block; a doctest fails the test with what was wanted and what came out."""
+    if not block.code.startswith(">>>"):
+        exec(compile("\n" * (block.line - 1) + block.code, str(block.page), "exec"), namespace)
+        return
+    name = f"{block.page.name}:{block.line}"
+    example = doctest.DocTestParser().get_doctest(block.code, namespace, name, str(block.page), block.line - 1)
+    printed: list[str] = []
+    result = doctest.DocTestRunner(optionflags=FLAGS).run(example, out=printed.append, clear_globs=False)
+    namespace.update(example.globs)
+    assert result.failed == 0, "".join(printed)
+
+
+@pytest.fixture
+def page_on_dynoxide(dynoxide_url: str, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Name a server by the environment alone, as the README tells its reader to; gives its URL."""
+    monkeypatch.setenv("AWS_ENDPOINT_URL_DYNAMODB", dynoxide_url)
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "any")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "any")
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+    monkeypatch.setattr(boto3, "DEFAULT_SESSION", None)
+    return dynoxide_url
+
+
+@pytest.fixture
+def readme(page_on_dynoxide: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Mapping[str, Any]]:
+    """Run the README on a server and give its namespace; its table is dropped afterwards."""
+    namespace = run_page(README, monkeypatch)
+    yield namespace
+    namespace["store"].delete_table()
+
+
+def test_the_readme_runs_as_written(readme: Mapping[str, Any]) -> None:
+    """The program of the README draws number 1 for the first order, and the e-mail index follows the update."""
+    store: Store = readme["store"]
+    first = store.one(readme["Order"].at(user_id="u1", order_id=1))
+    assert (first.order_id, first.status) == (1, "PENDING")
+    by_email = store.query(readme["User"].by_email(email="ann@example.org")).all()
+    assert [user.name for user in by_email] == ["Ann"]
+
+
+def test_what_the_readme_writes_by_hand_is_what_singletable_writes(readme: Mapping[str, Any]) -> None:
+    """The order and the user written with boto3 alone are our own items, apart from the id of the create."""
+    order, user, stored = readme["Order"], readme["User"], readme["table"]
+    item = _item(readme, user_id="u1", order_id=2)
+    by_hand = from_item(order, item)
+    assert by_hand.order_id == readme["number"] == 2
+    assert item == to_item(order(user_id="u1", order_id=2, placed_at=by_hand.placed_at))
+    ann = stored.get_item(Key={"PK": "#USER#u1", "SK": "#PROFILE"})["Item"]
+    assert ann["email"] == "ann@example.org"
+    ours = to_item(evolve(readme["store"].one(user.at(user_id="u1")), email="ann@example.org"))
+    assert ann == {name: value["S"] for name, value in ours.items()}
+
+
+def test_what_the_readme_writes_by_hand_is_found_by_its_queries(readme: Mapping[str, Any]) -> None:
+    """Both orders, ours and the one by hand, are pending; the later one comes first."""
+    found = readme["store"].query(readme["Order"].pending(user_id="u1")).all()
+    assert [order.order_id for order in found] == [2, 1]
+
+
+def _item(readme: Mapping[str, Any], **parts: object) -> dict[str, dict[str, Any]]:
+    """Read one order as stored, in DynamoDB JSON, without looking through singletable."""
+    client = boto3.client("dynamodb")
+    key = readme["Order"].at(**parts).key
+    item: dict[str, dict[str, Any]] = client.get_item(TableName="app", Key=key)["Item"]
+    return item
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_a_page_runs_as_written(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every Python block of the page runs, in order, and prints what the page shows."""
+    run_page(page, monkeypatch)
+
+
+def test_the_pytest_example_passes(tmp_path: Path) -> None:
+    """The fixture and the test that the page shows are found by pytest, and pass."""
+    declared, *_, example = (block.code for block in blocks_of(PROJECT / "docs" / "local.md"))
+    assert "def test_" in example
+    module = tmp_path / "test_example.py"
+    module.write_text(declared + "\n\n" + example, encoding="utf-8")
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", str(tmp_path), str(module)]
+    ran = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, timeout=60, check=False)
+    assert (ran.returncode, ran.stdout.splitlines()[-1].split(" in ")[0]) == (0, "1 passed"), ran.stdout
+
+
+def test_pages_show_results() -> None:
+    """The reader of these tests can trust them: pages with results are found, and their results are compared."""
+    shown = [block for page in PAGES for block in blocks_of(page) if block.code.startswith(">>>")]
+    assert {"tutorial.md", "design.md", "keys.md", "numbers.md"} <= {block.page.name for block in shown}
+
+
+def test_a_wrong_result_is_noticed() -> None:
+    """A shown result that differs from what comes out fails, with the page and the line."""
+    with pytest.raises(AssertionError, match=r'File ".*index.md", line 8'):
+        run_block(Block(PROJECT / "docs" / "index.md", 8, ">>> 1 + 1\n3\n", None), {})
+
+
+def test_few_blocks_are_left_out() -> None:
+    """A block that is not run says why, and there are no more than three of them."""
+    skipped = [block.skipped for page in (README, *PAGES) for block in blocks_of(page) if block.skipped is not None]
+    assert len(skipped) <= 3
+    assert all(len(reason.split()) >= 3 for reason in skipped)

@@ -1,0 +1,82 @@
+"""The worked examples in the tables of the key format page are what the encoder writes, and what the decoder reads."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import date, datetime, time, timedelta, timezone
+from decimal import Decimal
+from uuid import UUID
+
+import pytest
+
+from singletable.keys import escape, key_format, unescape
+from tests.engines import PROJECT
+
+PAGE = (PROJECT / "docs" / "keys.md").read_text(encoding="utf-8")
+SAID: Mapping[str, object] = {
+    "2^63 - 1": 2**63 - 1,
+    "-2^63": -(2**63),
+    "2026-12-01 09:30 at UTC+1": datetime(2026, 12, 1, 9, 30, tzinfo=timezone(timedelta(hours=1))),
+    "1 December 2026": date(2026, 12, 1),
+    "half past eight": time(8, 30),
+    "1.5 seconds": timedelta(seconds=1, milliseconds=500),
+}
+KINDS: Mapping[str, type] = {
+    "int": int,
+    "datetime": datetime,
+    "date": date,
+    "time": time,
+    "timedelta": timedelta,
+    "UUID": UUID,
+}
+
+
+def rows(heading: str) -> list[list[str]]:
+    """Give the rows of the table that has this heading, without the marks of code."""
+    table = PAGE.split(f"\n| {heading} |\n", 1)[1].split("\n\n", 1)[0]
+    return [[cell.strip().strip("`") for cell in line.strip("|").split(" | ")] for line in table.splitlines()[1:]]
+
+
+ESCAPED = [row for row in rows("value | stands in the key as") if not row[1].startswith("refused")]
+TYPED = rows("type | value | text")
+DECIMALS = rows("value | text")
+
+
+@pytest.mark.parametrize(("value", "text"), ESCAPED)
+def test_escaped_text(value: str, text: str) -> None:
+    """Text is escaped as the table shows, and read back."""
+    plain = "\n" if value == "a line feed" else value
+    assert escape(plain) == text
+    assert unescape(text) == plain
+
+
+@pytest.mark.parametrize(("kind", "value", "text"), TYPED)
+def test_typed_values(kind: str, value: str, text: str) -> None:
+    """A value of each type is written as the table shows, and read back."""
+    width = re.search(r"\{n:0(\d)\}", kind)
+    type_ = KINDS[kind.partition("`")[0]]
+    spoken = SAID.get(value)
+    given: object = (UUID(int=int(value)) if type_ is UUID else int(value)) if spoken is None else spoken
+    made = key_format(type_, width=int(width[1]) if width else None)
+    assert made.encode(given) == text
+    assert made.decode(text) == given
+
+
+@pytest.mark.parametrize(("value", "text"), DECIMALS)
+def test_decimals(value: str, text: str) -> None:
+    """A Decimal is written as the table shows, and read back."""
+    made = key_format(Decimal)
+    assert made.encode(Decimal(value)) == text
+    assert made.decode(text) == Decimal(value)
+
+
+def test_the_tables_are_found() -> None:
+    """The tables have as many rows as the page shows today, so none is skipped unseen."""
+    assert (len(ESCAPED), len(TYPED), len(DECIMALS)) == (7, 12, 7)
+
+
+def test_longer_negative_decimals_sort_lower() -> None:
+    """What the page says of -12.55: it sorts below -12.5."""
+    made = key_format(Decimal)
+    assert made.encode(Decimal("-12.55")) < made.encode(Decimal("-12.5"))

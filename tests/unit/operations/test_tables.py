@@ -1,0 +1,161 @@
+"""Making a table, waiting for it, comparing it, and dropping it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from singletable.errors import ServiceError, TableMismatch, TableMissing
+from singletable.operations.tables import CreateTable, DeleteTable, definition, differences
+from singletable.wire import Refusal
+from tests.unit.operations.playing import NAME, Player, context, missing
+from tests.unit.operations.shop import orders, projects, shop
+
+SHAPE: dict[str, Any] = {
+    "AttributeDefinitions": [
+        {"AttributeName": "PK", "AttributeType": "S"},
+        {"AttributeName": "SK", "AttributeType": "S"},
+        {"AttributeName": "GSI1PK", "AttributeType": "S"},
+        {"AttributeName": "GSI1SK", "AttributeType": "S"},
+    ],
+    "KeySchema": [{"AttributeName": "PK", "KeyType": "HASH"}, {"AttributeName": "SK", "KeyType": "RANGE"}],
+    "GlobalSecondaryIndexes": [
+        {
+            "IndexName": "GSI1",
+            "KeySchema": [
+                {"AttributeName": "GSI1PK", "KeyType": "HASH"},
+                {"AttributeName": "GSI1SK", "KeyType": "RANGE"},
+            ],
+            "Projection": {"ProjectionType": "ALL"},
+        }
+    ],
+}
+IN_USE = Refusal("ResourceInUseException", "Table already exists")
+
+
+def described(status: str = "ACTIVE", *, index: str = "ACTIVE", **more: Any) -> dict[str, Any]:
+    """Answer DescribeTable."""
+    (gsi1,) = SHAPE["GlobalSecondaryIndexes"]
+    return {
+        "Table": {**SHAPE, "TableStatus": status, "GlobalSecondaryIndexes": [{**gsi1, "IndexStatus": index}], **more}
+    }
+
+
+def test_it_is_made_and_waited_for() -> None:
+    """CreateTable is followed by looks at the table until it and its index are active."""
+    player = Player({}, described("CREATING"), described(index="CREATING"), described())
+    player.play(CreateTable(shop).steps(context()))
+    assert [call.method for call in player.calls] == ["create_table", *["describe_table"] * 3]
+    assert player.calls[0].params == {"TableName": NAME, "BillingMode": "PAY_PER_REQUEST", **SHAPE}
+    assert player.calls[1].params == {"TableName": NAME}
+    assert player.pauses == [0.05, 0.1]
+
+
+def test_a_table_not_yet_known_is_waited_for() -> None:
+    """Just after CreateTable a look may find nothing yet."""
+    player = Player({}, missing(), described())
+    player.play(CreateTable(shop).steps(context()))
+    assert player.pauses == [0.05]
+
+
+def test_an_existing_table_is_taken_as_it_is() -> None:
+    """Making a table that is there in this shape does nothing."""
+    player = Player(IN_USE, described())
+    player.play(CreateTable(shop).steps(context()))
+    assert len(player.calls) == 2
+
+
+def test_another_refusal_is_raised() -> None:
+    """Any other refusal of CreateTable ends it."""
+    with pytest.raises(ServiceError, match="AccessDenied"):
+        Player(Refusal("AccessDeniedException", "no")).play(CreateTable(shop).steps(context()))
+
+
+def test_a_refusal_of_another_kind() -> None:
+    """Only a table that exists already is taken as it is."""
+    with pytest.raises(Refusal, match="TransactionCanceled"):
+        Player(Refusal("TransactionCanceledException", "")).play(CreateTable(shop).steps(context()))
+
+
+def test_another_shape_is_listed() -> None:
+    """Each difference of an existing table is said, all of them at once."""
+    odd = described(
+        KeySchema=[{"AttributeName": "PK", "KeyType": "HASH"}],
+        GlobalSecondaryIndexes=[],
+    )
+    with pytest.raises(TableMismatch, match=NAME) as caught:
+        Player(IN_USE, odd).play(CreateTable(shop).steps(context()))
+    assert caught.value.differences == (
+        "the table has the sort key none, declared 'SK' (S)",
+        "index 'GSI1' is missing",
+    )
+
+
+def test_types_and_projections_are_compared() -> None:
+    """A number where text was declared, and an index without all attributes, are differences."""
+    (gsi1,) = SHAPE["GlobalSecondaryIndexes"]
+    numbers = [
+        {**each, "AttributeType": "N"} for each in SHAPE["AttributeDefinitions"] if each["AttributeName"] == "SK"
+    ]
+    types = [each for each in SHAPE["AttributeDefinitions"] if each["AttributeName"] != "SK"]
+    odd = {
+        **SHAPE,
+        "AttributeDefinitions": [*types, *numbers],
+        "GlobalSecondaryIndexes": [{**gsi1, "Projection": {"ProjectionType": "KEYS_ONLY"}}],
+    }
+    assert list(differences(shop, odd)) == [
+        "the table has the sort key 'SK' (N), declared 'SK' (S)",
+        "index 'GSI1' projects KEYS_ONLY, declared ALL",
+    ]
+
+
+def test_further_indexes_do_no_harm() -> None:
+    """An index that is not declared is no difference."""
+    (gsi1,) = SHAPE["GlobalSecondaryIndexes"]
+    more = {**SHAPE, "GlobalSecondaryIndexes": [gsi1, {**gsi1, "IndexName": "GSI2"}]}
+    assert list(differences(shop, more)) == []
+
+
+def test_other_keys_are_defined_as_declared() -> None:
+    """A table without sort key has one key attribute, a numeric sort key is a number, and no index is no parameter."""
+    assert definition(orders, "o") == {
+        "TableName": "o",
+        "BillingMode": "PAY_PER_REQUEST",
+        "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}],
+        "AttributeDefinitions": [{"AttributeName": "pk", "AttributeType": "S"}],
+    }
+    assert definition(projects, "p")["AttributeDefinitions"] == [
+        {"AttributeName": "pk", "AttributeType": "S"},
+        {"AttributeName": "sk", "AttributeType": "N"},
+    ]
+
+
+def test_a_table_that_never_becomes_active() -> None:
+    """Waiting ends after five minutes of looks, two seconds apart at most."""
+    player = Player({}, *([described("CREATING")] * 150))
+    with pytest.raises(ServiceError, match="did not become active"):
+        player.play(CreateTable(shop).steps(context()))
+    assert max(player.pauses) == 2.0
+    assert 280 < sum(player.pauses) < 300
+
+
+def test_it_is_dropped_and_waited_for() -> None:
+    """DeleteTable is followed by looks until nobody knows the table."""
+    player = Player({}, described("DELETING"), missing())
+    player.play(DeleteTable().steps(context()))
+    assert [call.method for call in player.calls] == ["delete_table", "describe_table", "describe_table"]
+    assert player.pauses == [0.05]
+
+
+def test_dropping_what_is_not_there() -> None:
+    """Dropping a table that does not exist is TableMissing."""
+    with pytest.raises(TableMissing):
+        Player(missing()).play(DeleteTable().steps(context()))
+
+
+def test_a_table_that_never_goes() -> None:
+    """Waiting for the end of a table is bounded too."""
+    player = Player({}, *([described("DELETING")] * 150))
+    with pytest.raises(ServiceError, match="still being deleted"):
+        player.play(DeleteTable().steps(context()))

@@ -1,0 +1,137 @@
+"""Which strategy a field uses: only the class itself decides, and says why."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from singletable.entity import Entity
+from singletable.errors import DeclarationError
+from singletable.fields import Field
+from singletable.increments import AutoIncrement, Sequence
+from singletable.numbering import Numbering
+from singletable.schema import Key, Table, model_of
+
+LARGEST = 9_223_372_036_854_775_807
+
+
+def decided(number: AutoIncrement, *, table: Table | None = None, **key: Any) -> Numbering:
+    """Declare an entity with fields `box: str` and `number` and give the decision."""
+    whole: dict[str, Any] = {"pk": "#BOX#{box}", "sk": "#N#{number}", **key}
+    body = {
+        "__annotations__": {"box": Field[str], "number": Field[int]},
+        "__module__": __name__,
+        "number": number,
+        "key": Key(**whole),
+    }
+    made = type("Made", (Entity,), body, table=Table("t") if table is None else table)
+    (found,) = model_of(made).numbers
+    return found
+
+
+class TestAutomatic:
+    def test_last_in_the_sort_key(self) -> None:
+        """The last part of the primary sort key is numbered by it, for each partition."""
+        found = decided(AutoIncrement())
+        assert (found.strategy, found.per, found.max_value) == ("sort_key", "partition", LARGEST)
+        assert "last part" in found.why
+
+    @pytest.mark.parametrize(
+        ("key", "why"),
+        [
+            ({"pk": "#N#{number}", "sk": "#A"}, "partition key"),
+            ({"sk": "#N#{number}#{box}"}, "not the last part"),
+            ({"sk": "#N#{number}#TAIL"}, "literal follows"),
+            ({"sk": "#A"}, "not the last part"),
+            ({"sk": "#N#{number}", "raw": True}, "raw text"),
+        ],
+    )
+    def test_anywhere_else(self, key: dict[str, Any], why: str) -> None:
+        """Anywhere else a counter draws it, and the reason is said."""
+        found = decided(AutoIncrement(), **key)
+        assert found.strategy == "counter"
+        assert why in found.why
+
+    def test_a_numeric_sort_key(self) -> None:
+        """A number that is the sort key itself is numbered by it."""
+        found = decided(AutoIncrement(), table=Table("t", sk=("sk", int)), sk="{number}")
+        assert found.strategy == "sort_key"
+
+    def test_no_sort_key(self) -> None:
+        """In a table without sort key only a counter can draw."""
+        found = decided(AutoIncrement(), table=Table("t", sk=None), pk="#N#{number}", sk=None)
+        assert (found.strategy, found.per) == ("counter", "entity")
+
+    @pytest.mark.parametrize(
+        ("key", "per"),
+        [
+            ({"pk": "#N#{number}", "sk": "#A"}, "entity"),
+            ({"sk": "#N#{number}#TAIL"}, "partition"),
+            ({"sk": "#A"}, "entity"),
+        ],
+    )
+    def test_what_a_counter_counts_for(self, key: dict[str, Any], per: str) -> None:
+        """A counter counts for the partition where its number stands in the sort key, else for the entity."""
+        assert decided(AutoIncrement(), **key).per == per
+
+    def test_per_can_be_said(self) -> None:
+        """A counter asked for counts for what it is told, and says that it was asked for."""
+        found = decided(AutoIncrement("counter", per="entity"))
+        assert (found.strategy, found.per, found.why) == ("counter", "entity", "it was asked for")
+
+    def test_a_width_bounds_the_numbers(self) -> None:
+        """A width of three digits ends the numbers at 999, or before it where the field says so."""
+        assert decided(AutoIncrement(), sk="#N#{number:03}").max_value == 999
+        assert decided(AutoIncrement(max_value=50), sk="#N#{number:03}").max_value == 50
+
+    def test_a_sequence(self) -> None:
+        """A field that draws from a Sequence says so."""
+        found = decided(AutoIncrement(Sequence("tickets", pk="#BOX#{box}")))
+        assert (found.strategy, found.why) == ("counter", "it draws from a Sequence")
+
+
+@pytest.mark.parametrize(
+    ("number", "key", "words"),
+    [
+        (AutoIncrement("sort_key"), {"pk": "#N#{number}", "sk": "#A"}, "partition key"),
+        (AutoIncrement("sort_key"), {"sk": "#N#{number}#TAIL"}, "literal follows"),
+        (AutoIncrement("sort_key"), {"raw": True}, "raw text"),
+        (AutoIncrement("sort_key", per="entity"), {}, "per= belongs to a counter"),
+        (AutoIncrement("counter", reuse="allow"), {}, 'belongs to "sort_key"'),
+        (AutoIncrement(Sequence("t", pk="#A#{nobody}")), {}, "'nobody'"),
+        (AutoIncrement(Sequence("t", pk="#A#{number}")), {}, "'number'"),
+        (AutoIncrement(Sequence(pk="c", attribute="n")), {}, "with sort key"),
+    ],
+)
+def test_what_cannot_work(number: AutoIncrement, key: dict[str, Any], words: str) -> None:
+    """A strategy that the class cannot use is refused with the reason."""
+    with pytest.raises(DeclarationError, match=words):
+        decided(number, **key)
+
+
+def test_deleted_numbers_need_a_tag() -> None:
+    """A table without tag cannot keep deleted numbers; allowing reuse is the way out."""
+    with pytest.raises(DeclarationError, match="without tag"):
+        decided(AutoIncrement(), table=Table("t", tag=None))
+    assert decided(AutoIncrement(reuse="allow"), table=Table("t", tag=None)).strategy == "sort_key"
+
+
+def test_a_native_partition_key_holds_no_counter_of_ours() -> None:
+    """Under a partition key that is a number only an adopted item can count."""
+    native = Table("t", pk=("id", int), sk=None)
+    with pytest.raises(DeclarationError, match="adopt"):
+        decided(AutoIncrement(), table=native, pk="{number}", sk=None)
+    adopted = AutoIncrement(Sequence(pk="0", attribute="n"))
+    assert decided(adopted, table=Table("u", pk=("id", int), sk=None), pk="{number}", sk=None).strategy == "counter"
+
+
+def test_an_adopted_item_without_sort_key() -> None:
+    """In a table without sort key an adopted item has none either."""
+    with pytest.raises(DeclarationError, match="without sort key"):
+        decided(
+            AutoIncrement(Sequence(pk="c", sk="s", attribute="n")),
+            table=Table("t", sk=None),
+            pk="#N#{number}",
+            sk=None,
+        )
