@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
+from operator import gt, lt
 from typing import Any, Generic, Protocol, TypeVar
 
 from singletable.entity import Entity
@@ -151,20 +153,22 @@ class _Merged(Generic[E]):
         if any(source.hungry for source in self._sources):
             return []
         certain = self._certain()
-        rows = [row for source in self._sources for row in source.take(certain)]
+        rows = [row for number, source in enumerate(self._sources) for row in source.take(partial(certain, number))]
         rows.sort(key=lambda row: row[0], reverse=not self._ascending)
         rows = rows[: self._left]
         if self._left is not None:
             self._left -= len(rows)
         return rows
 
-    def _certain(self) -> Callable[[Any], bool]:
-        """Say of a place whether nothing before it can still come."""
-        ends = [source.rows[-1][0] for source in self._sources if not source.reading.done]
+    def _certain(self) -> Callable[[int, Any], bool]:
+        """Say of a source's number and a place whether nothing before it can still come; equals go by the number."""
+        ends = {number: source.rows[-1][0] for number, source in enumerate(self._sources) if not source.reading.done}
         if not ends:
-            return lambda _: True
-        end = min(ends) if self._ascending else max(ends)
-        return lambda place: bool(place <= end if self._ascending else place >= end)
+            return lambda *_: True
+        end = min(ends.values()) if self._ascending else max(ends.values())
+        least = next(number for number, place in ends.items() if place == end)
+        before = lt if self._ascending else gt
+        return lambda number, place: bool(before(place, end) or (place == end and number <= least))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

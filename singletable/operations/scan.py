@@ -26,6 +26,9 @@ __all__ = ["Scan"]
 
 E = TypeVar("E", bound=Entity)
 
+DOUBLINGS = 12
+"""So often, at most, is the number of rows asked for doubled: 4 rows are more than `LIMIT_MOST` by then."""
+
 SEGMENTS_MOST = 1_000_000
 """A parallel scan has at most so many segments. Source: AWS, "Scan", TotalSegments."""
 
@@ -98,7 +101,7 @@ class _ScanPages(Generic[E]):
         if self._scan.segments > 1:
             params |= {"Segment": segment, "TotalSegments": self._scan.segments}
         if self._left is not None:
-            params["Limit"] = min(self._left * 4 * 2**self._page, LIMIT_MOST)
+            params["Limit"] = min(self._left * 4 * 2 ** min(self._page, DOUBLINGS), LIMIT_MOST)
         answer = yield from send(context, Call("scan", params))
         found = [mapper.decode(item) for item in answer["Items"] if _belongs(mapper, item)]
         return found, answer.get("LastEvaluatedKey")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -18,6 +19,7 @@ from singletable import (
     Sequence,
     Store,
     Table,
+    UsageError,
     evolve,
 )
 from tests.contract.behind import CountingClient, client_of, write
@@ -268,3 +270,38 @@ class TestSeveralQueries:
         least = store.first(User.key(user_id="u1"), Order.key(user_id="u1"), merged=True)
         assert isinstance(least, Order)
         assert least.order_id == 1
+
+
+class TestMisuse:
+    """What makes no sense is refused before anything is sent: this store has nobody to send it to."""
+
+    def test_no_query(self) -> None:
+        """Reading nothing at all is a mistake, and not an empty answer."""
+        store = Store(app)
+        for call in (store.query, store.first, store.count):
+            with pytest.raises(UsageError, match="no query"):
+                call()
+
+    def test_another_table(self) -> None:
+        """A query, reference or class of another table is refused, wherever it stands in the list."""
+        store, ann = Store(app), User.at(user_id="u1")
+        with pytest.raises(UsageError, match="racks"):
+            store.query(User.key(user_id="u1"), Slot.key(rack=1))
+        with pytest.raises(UsageError, match="racks"):
+            store.get_many(ann, Slot.at(rack=1, slot=1))
+        with pytest.raises(UsageError, match="racks"):
+            store.delete_many([ann, Slot(rack=1, slot=1)])
+        with pytest.raises(UsageError, match="racks"):
+            store.scan(Slot)
+
+    def test_other_kinds_of_things(self) -> None:
+        """Each verb says what it wants instead."""
+        store: Any = Store(app)
+        with pytest.raises(UsageError, match="entity class"):
+            store.scan(User(user_id="u1", name="Ann"))
+        with pytest.raises(UsageError, match="wanted a reference"):
+            store.get_many(User(user_id="u1", name="Ann"))
+        with pytest.raises(UsageError, match="'hole', 'skip', 'raise'"):
+            store.get_many(User.at(user_id="u1"), missing="ignore")
+        with pytest.raises(UsageError, match="wanted an entity"):
+            store.create_many(["u1"])

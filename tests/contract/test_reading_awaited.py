@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any, TypeAlias
 
@@ -35,7 +35,7 @@ def run(dynoxide_url: str, table_name: str) -> Run:
     """Run a test with a store of its own, and the requests that it sends by method."""
 
     @asynccontextmanager
-    async def opened() -> AsyncIterator[tuple[AsyncStore, Counter[str]]]:
+    async def opened() -> AsyncGenerator[tuple[AsyncStore, Counter[str]]]:
         sent: Counter[str] = Counter()
         async with session().create_client("dynamodb", endpoint_url=dynoxide_url, region_name=REGION) as client:
             meta: Any = client.meta
