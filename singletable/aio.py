@@ -289,8 +289,8 @@ class AsyncStore:
         """Store many new entities, several at the same time, each on condition that its key is free.
 
         Gives them back in order with their numbers; by sort key these rise in the order of the list. What is stored
-        stays: Unprocessed lists the others in `items` and says why in `causes`. `progress(done, total)` is called after
-        each.
+        stays, and is `done` of the Unprocessed that lists the others in `items` and says why in `causes`.
+        `progress(done, total)` is called after each.
         """
         return await self.run(self._verbs.create_many(entities, progress))
 

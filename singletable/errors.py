@@ -321,12 +321,14 @@ class ForeignItem(SingleTableError):
 class Unprocessed(SingleTableError):
     """A verb on many items ended without some of them: `items` lists exactly those, the others are done.
 
-    `causes` has the error of each, in the same order; None where DynamoDB just never took it.
+    `causes` has the error of each, in the same order; None where DynamoDB just never took it. `done` is what the verb
+    would have given back for the others, with the numbers that were drawn; of reads and deletes, nothing.
     """
 
     code = "ST5006"
     items: tuple[object, ...]
     causes: tuple[SingleTableError | None, ...]
+    done: tuple[object, ...] = ()
 
 
 class OutcomeUnknown(SingleTableError):

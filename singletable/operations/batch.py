@@ -61,7 +61,7 @@ class PutMany(Generic[E]):
         check_distinct(made)
         tally = Tally(len(made), self.progress)
         left = yield from in_parallel(context, [batch.steps(context) for batch in _batches(made, requests, tally)])
-        settle(left, made, "stored")
+        settle(left, made, "stored", made)
         return tuple(made)
 
 

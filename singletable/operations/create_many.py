@@ -47,7 +47,7 @@ class CreateMany(Generic[E]):
         tally = Tally(len(made), self.progress)
         writes = {place: self._write(context, made, place) for place in range(len(made))}
         left = yield from in_parallel(context, [one_by_one(tally, part) for part in _parts(made, writes)])
-        settle(left, self.entities, "created")
+        settle(left, self.entities, "created", made)
         return tuple(made)
 
     def _write(self, context: Context, made: list[E], place: int) -> Callable[[], Steps[None]]:

@@ -192,8 +192,8 @@ def check_distinct(entities: Sequence[Entity]) -> None:
         seen.add(place)
 
 
-def settle(parts: Sequence[Left], subjects: Sequence[object], what: str) -> None:
-    """Raise Unprocessed for what is left, in the order it was given.
+def settle(parts: Sequence[Left], subjects: Sequence[object], what: str, made: Sequence[object] = ()) -> None:
+    """Raise Unprocessed for what is left, in the order it was given; `made` is what came of each.
 
     Where nothing at all was done, for a reason that is none of the items', that reason is raised instead.
     """
@@ -210,4 +210,5 @@ def settle(parts: Sequence[Left], subjects: Sequence[object], what: str) -> None
         hint="error.items lists exactly those, to be tried again, and error.causes why; the others are done",
         items=tuple(subjects[position] for position in positions),
         causes=causes,
+        done=tuple(each for position, each in enumerate(made) if position not in left),
     ) from first

@@ -163,12 +163,10 @@ class _Merged(Generic[E]):
     def _certain(self) -> Callable[[int, Any], bool]:
         """Say of a source's number and a place whether nothing before it can still come; equals go by the number."""
         ends = {number: source.rows[-1][0] for number, source in enumerate(self._sources) if not source.reading.done}
-        if not ends:
-            return lambda *_: True
-        end = min(ends.values()) if self._ascending else max(ends.values())
-        least = next(number for number, place in ends.items() if place == end)
-        before = lt if self._ascending else gt
-        return lambda number, place: bool(before(place, end) or (place == end and number <= least))
+        first, before = (min, lt) if self._ascending else (max, gt)
+        end: Any = first(ends.values(), default=None)
+        least = next((number for number, place in ends.items() if place == end), 0)
+        return lambda number, place: not ends or bool(before(place, end) or (place == end and number <= least))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -103,6 +103,7 @@ class TestCreateMany:
         with pytest.raises(Unprocessed, match="1 of 3 items were not created") as caught:
             script.run(CreateMany(BOOKS[:3], told).steps(world()))
         assert caught.value.items == (BOOKS[1],)
+        assert caught.value.done == (BOOKS[0], BOOKS[2])
         (cause,) = caught.value.causes
         assert isinstance(cause, AlreadyExists)
         assert cause.existing == BOOKS[1]
@@ -116,6 +117,7 @@ class TestCreateMany:
         with pytest.raises(Unprocessed) as caught:
             script.run(CreateMany(cards).steps(world()))
         assert caught.value.items == (cards[1],)
+        assert caught.value.done == (Card(card_no=1, holder="a"),)
         assert "card_no" not in cards[1].__dict__
 
     def test_a_failure_ends_its_partition(self) -> None:
@@ -216,6 +218,7 @@ class TestDeleteMany:
             Script(*([rest] * 10)).run(DeleteMany(REFS[:3]).steps(world()))
         assert caught.value.items == (REFS[0], REFS[2])
         assert caught.value.causes == (None, None)
+        assert caught.value.done == ()
 
     def test_a_foreign_item_is_spared_and_listed(self) -> None:
         """A single delete that is refused ends nothing but itself."""
