@@ -15,7 +15,15 @@ from typing import TYPE_CHECKING, Any, Generic, Never, NoReturn, TypeVar, overlo
 
 from singletable.adopted import Attribute, adopted
 from singletable.codecs import Codec, CodecError, Scope, codec_for
-from singletable.errors import DeclarationError, FieldValueError, NoTruthValue, NumberNotAssigned, QueryError, kind_of
+from singletable.errors import (
+    DeclarationError,
+    FieldNotLoaded,
+    FieldValueError,
+    NoTruthValue,
+    NumberNotAssigned,
+    QueryError,
+    kind_of,
+)
 from singletable.expressions import IN_OPERANDS, Change, Condition, Path
 from singletable.wire import AttributeValue
 
@@ -161,6 +169,12 @@ class Field(Generic[T]):
     def __get__(self, instance: object | None, owner: Any) -> T | Field[T]:
         if instance is None:
             return self
+        if self.name in (getattr(instance, "_left_out", None) or ()):
+            raise FieldNotLoaded(
+                f"{owner.__name__}.{self.name} was not read: the query named other fields in only()",
+                hint="name the field in only() too, or read the entity with store.get(...)",
+                field=self.name,
+            )
         raise NumberNotAssigned(
             f"{owner.__name__}.{self.name} has no value yet",
             hint="a number is drawn when the entity is stored: use what store.create(...) returns",

@@ -8,14 +8,18 @@ import secrets
 import time
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
-from typing import Any, Protocol, TypeAlias, TypeVar
+from typing import Any, Protocol, TypeAlias, TypeVar, get_args
 
-from singletable.entity import Entity
+from singletable.entity import Entity, left_out
 from singletable.errors import ConfigurationError, UsageError, kind_of
 from singletable.expressions import Change, Condition
-from singletable.operations.batch import PutMany
+from singletable.operations.batch import DeleteMany, PutMany
 from singletable.operations.context import Context
-from singletable.operations.query import Count
+from singletable.operations.create_many import CreateMany
+from singletable.operations.get_many import GetMany, Missing
+from singletable.operations.many import Progress
+from singletable.operations.merge import CountAll, First, Queries
+from singletable.operations.scan import Scan
 from singletable.operations.single import Create, Delete, Get, One, Put
 from singletable.operations.update import Update, changes_of
 from singletable.queries import Query, Ref
@@ -30,6 +34,7 @@ E = TypeVar("E", bound=Entity)
 Clock: TypeAlias = Callable[[], datetime]
 
 ATTEMPTS = 4
+MISSING = get_args(Missing)
 WORKERS = 8
 POOL = 64
 """Connections of a client, and threads of a store, at most."""
@@ -96,23 +101,61 @@ class Verbs:
     ) -> Update[E]:
         """Make the operation of `update`."""
         ref = self._referred(what)
-        loaded = None if isinstance(what, Ref) else what
+        loaded = None if isinstance(what, Ref) or left_out(what) is not None else what
         return Update(ref, changes_of(model_of(ref.entity), changes), when, loaded)
 
     def delete(self, what: Ref[E] | E, when: Condition | None) -> Delete[E]:
         """Make the operation of `delete`."""
         return Delete(self._referred(what), when)
 
-    def count(self, query: Query[E]) -> Count[E]:
+    def get_many(self, refs: Iterable[Ref[E]], missing: Missing, consistent: bool) -> GetMany[E]:
+        """Make the operation of `get_many`."""
+        if missing not in MISSING:
+            raise UsageError(
+                f"get_many(missing=) was given {kind_of(missing)}, wanted one of {', '.join(map(repr, MISSING))}"
+            )
+        return GetMany(tuple(map(self._ref, refs)), missing, consistent)
+
+    def query(self, queries: Iterable[Query[E]], merged: bool) -> Queries[E]:
+        """Make what `query` reads."""
+        return Queries(self._queries(queries), merged)
+
+    def first(self, queries: Iterable[Query[E]], merged: bool) -> First[E]:
+        """Make the operation of `first`."""
+        return First(Queries(tuple(query.limit(1) for query in self._queries(queries)), merged))
+
+    def count(self, queries: Iterable[Query[Entity]]) -> CountAll:
         """Make the operation of `count`."""
-        return Count(self.query(query))
+        return CountAll(self._queries(queries))
 
-    def put_many(self, entities: Iterable[E]) -> PutMany[E]:
+    def scan(
+        self, entity: type[E], segments: int, where: Condition | None, limit: int | None, consistent: bool
+    ) -> Scan[E]:
+        """Make what `scan` reads."""
+        if not isinstance(entity, type):
+            raise UsageError(f"given {kind_of(entity)}, wanted an entity class", hint="such as store.scan(Order)")
+        self._check(entity)
+        return Scan(entity, segments, where, limit, consistent)
+
+    def put_many(self, entities: Iterable[E], progress: Progress | None) -> PutMany[E]:
         """Make the operation of `put_many`."""
-        return PutMany(tuple(self._own(entity) for entity in entities))
+        return PutMany(tuple(map(self._own, entities)), progress)
 
-    def query(self, query: Query[E]) -> Query[E]:
-        """Give a query back if it is one of this table."""
+    def create_many(self, entities: Iterable[E], progress: Progress | None) -> CreateMany[E]:
+        """Make the operation of `create_many`."""
+        return CreateMany(tuple(map(self._own, entities)), progress)
+
+    def delete_many(self, what: Iterable[Ref[Entity] | Entity], progress: Progress | None) -> DeleteMany:
+        """Make the operation of `delete_many`."""
+        return DeleteMany(tuple(map(self._referred, what)), progress)
+
+    def _queries(self, queries: Iterable[Query[E]]) -> tuple[Query[E], ...]:
+        made = tuple(map(self._query, queries))
+        if not made:
+            raise UsageError("no query was given", hint="such as Order.key(user_id=...)")
+        return made
+
+    def _query(self, query: Query[E]) -> Query[E]:
         if not isinstance(query, Query):
             raise UsageError(f"given {kind_of(query)}, wanted a query", hint="such as Order.key(user_id=...)")
         self._check(query.entity)

@@ -30,7 +30,7 @@ from singletable.queries import Ref
 from singletable.schema import CREATE_ID
 from singletable.wire import Call, Item, Refusal, Steps
 
-__all__ = ["Create", "Delete", "Get", "One", "Put"]
+__all__ = ["Create", "Delete", "Get", "One", "Put", "put_new"]
 
 E = TypeVar("E", bound=Entity)
 
@@ -75,10 +75,16 @@ class Create(Generic[E]):
         mapper = mapper_of(type(self.entity))
         mapper.check(self.entity)
         entity = yield from assigned(context, mapper, self.entity, fresh=True)
-        number = mapper.model.sort_key_number
-        if number is not None and number.name not in entity.__dict__:
-            return (yield from create_numbered(context, mapper, entity, number, self))
-        return (yield from put_absent(context, mapper, entity, self))
+        return (yield from put_new(context, entity, self))
+
+
+def put_new(context: Context, entity: E, operation: object) -> Steps[E]:
+    """Put an entity that has its counter numbers where nothing stands; by sort key under the next number."""
+    mapper = mapper_of(type(entity))
+    number = mapper.model.sort_key_number
+    if number is not None and number.name not in entity.__dict__:
+        return (yield from create_numbered(context, mapper, entity, number, operation))
+    return (yield from put_absent(context, mapper, entity, operation))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

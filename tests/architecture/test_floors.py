@@ -25,7 +25,7 @@ KEYS = (
 )
 OPERATIONS = (
     *("context", "sending", "writing", "counters", "increment", "single", "outcome", "update"),
-    *("query", "batch", "tables"),
+    *("query", "merge", "scan", "many", "get_many", "create_many", "batch", "tables"),
 )
 VALUES = ("scalars", "attributes", "choices", "documents", "records", "codecs", "adopted")
 DECLARING = ("annotations", "increments", "indexes", "layouts", "queries", "numbering", "checks", "schema", "patterns")
