@@ -135,7 +135,7 @@ class _Plan:
                     hint="an item has one place in an index: add a second GlobalIndex",
                 )
             layouts[name] = self._conditional(key, binding.layout(key))
-        self._check_shared(layouts)
+        self._check_shared({self.primary.name: binding.layout(self.primary), **layouts})
         return layouts
 
     def _check_index(self, name: str, key: Key) -> None:
@@ -146,7 +146,7 @@ class _Plan:
             )
 
     def _check_shared(self, layouts: Mapping[str, Layout]) -> None:
-        """Raise where two index keys write different text to one attribute."""
+        """Raise where two keys write different text to one attribute."""
         written: dict[str, tuple[str, str]] = {}
         for name, layout in layouts.items():
             for column in layout.columns:

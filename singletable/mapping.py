@@ -196,7 +196,8 @@ def _compile(entity: type[E]) -> Mapper[E]:
     model = model_of(entity)
     fields = model.fields.values()
     stored = [field for field in fields if not isinstance(field, computed)]
-    known = {field.attribute for field in fields} | {column.name for column in model.table.columns}
+    keys = (model.primary, *model.indexes.values())
+    known = {field.attribute for field in fields} | {name for layout in keys for name in layout.names}
     return Mapper(
         entity,
         model,

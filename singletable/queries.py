@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from typing import Any, Generic, TypeVar
 
+from singletable.belonging import check_condition
 from singletable.errors import KeyPartError, MissingPart, PartHole, QueryError, kind_of
 from singletable.expressions import Condition, all_of, no_truth, paths_of
 from singletable.fields import Field
@@ -237,11 +238,7 @@ class Query(Generic[E_co]):
 
         DynamoDB reads (and bills) what the key range holds and filters then: a composite key is cheaper.
         """
-        if not isinstance(condition, Condition):
-            raise QueryError(
-                f"where() was given {type(condition).__name__}, wanted a condition",
-                hint='such as Order.status == "PAID", joined with & and |',
-            )
+        check_condition(condition, self._fields(), f"where() of {self.entity.__name__}")
         for path in paths_of(condition):
             if path.segments[0] in self.layout.names:
                 raise QueryError(
@@ -249,6 +246,11 @@ class Query(Generic[E_co]):
                     hint="narrow the key instead: .between(), .gte(), .begins_with()",
                 )
         return replace(self, condition=all_of((self.condition, condition)))
+
+    def _fields(self) -> Mapping[str, Field[Any]] | None:
+        """Give the fields a filter may look at; None for an abstract entity, whose kinds have fields of their own."""
+        concrete = getattr(self.entity, "__singletable__", None) is not None
+        return getattr(self.entity, "__fields__", None) if concrete else None
 
     def only(self, *fields: Field[Any]) -> Query[E_co]:
         """Fetch these fields and those of the primary key; reading any other raises FieldNotLoaded.

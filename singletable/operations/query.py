@@ -142,7 +142,7 @@ class Count(Generic[E]):
         if _must_see(self.query):
             page = yield from ReadPage(self.query, start, asked).steps(context)
             return len(page.entities), page.next
-        params = request(context, replace(self.query, shown=None))
+        params = request(context, replace(self.query, shown=None), unseen=True)
         if params is None:
             return 0, None
         optional = {"ExclusiveStartKey": start, "Limit": asked}
@@ -160,8 +160,11 @@ def readers(entity: type[E], shown: tuple[str, ...] | None = None) -> list[Mappe
     return mappers if shown is None else [mapper.showing(shown) for mapper in mappers]
 
 
-def request(context: Context, query: Query[Any]) -> dict[str, Any] | None:
-    """Write a query as the parameters of a Query request; None where its range holds nothing."""
+def request(context: Context, query: Query[Any], *, unseen: bool = False) -> dict[str, Any] | None:
+    """Write a query as the parameters of a Query request; None where its range holds nothing.
+
+    `unseen` rows are counted and not looked at, so that the tag always goes along.
+    """
     if query.choices is not None:
         raise QueryError("is_in() stands for several requests", hint="send each of query.branches")
     if query.is_empty:
@@ -178,7 +181,7 @@ def request(context: Context, query: Query[Any]) -> dict[str, Any] | None:
         params["IndexName"] = layout.index
     if query.strong:
         params["ConsistentRead"] = True
-    kept = all_filters(query)
+    kept = all_filters(query, unseen=unseen)
     if kept is not None:
         params["FilterExpression"] = expressions.condition(kept)
     if query.shown is not None:
@@ -218,10 +221,10 @@ def _sort_key(expressions: Expressions, span: Span) -> str:
     return f"{sk} {operator} {values[0]}"
 
 
-def all_filters(query: Query[Any]) -> Condition | None:
+def all_filters(query: Query[Any], *, unseen: bool = False) -> Condition | None:
     """Give the filter to send: the tag where other items can stand in the range, and the query's own condition."""
     models = kinds_of(query.entity)
-    crowded = any(_crowded(model, query.layout) for model in models)
+    crowded = unseen or any(_crowded(model, query.layout) for model in models)
     tag = any_of(owned(model) for model in models) if crowded and models[0].table.untagged is None else None
     return all_of((tag, query.condition))
 

@@ -6,10 +6,11 @@ A deleted item whose sort-key number must not come again leaves a tombstone: its
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
+from singletable.belonging import check_condition
 from singletable.entity import Entity
-from singletable.errors import NotFound
+from singletable.errors import NotFound, UsageError
 from singletable.expressions import Condition, all_of
 from singletable.mapping import GONE, Mapper, kind_of_item, mapper_of
 from singletable.operations.context import Context
@@ -22,6 +23,7 @@ from singletable.operations.writing import (
     owned,
     put_absent,
     put_call,
+    read_after,
     refused,
     unknown,
     with_create_id,
@@ -35,6 +37,11 @@ __all__ = ["Create", "Delete", "Get", "One", "Put", "put_new"]
 E = TypeVar("E", bound=Entity)
 
 
+def get_call(context: Context, ref: Ref[Any], *, consistent: bool) -> Call:
+    """Make the request that reads one item."""
+    return Call("get_item", {"TableName": context.table, "Key": ref.key, "ConsistentRead": consistent})
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Get(Generic[E]):
     """Read one item: the entity, or None where nothing stands at the key. ForeignItem where another's does."""
@@ -44,8 +51,7 @@ class Get(Generic[E]):
 
     def steps(self, context: Context) -> Steps[E | None]:
         """Send one GetItem."""
-        params = {"TableName": context.table, "Key": self.ref.key, "ConsistentRead": self.consistent}
-        answer = yield from send(context, Call("get_item", params))
+        answer = yield from send(context, get_call(context, self.ref, consistent=self.consistent))
         return mapper_of(self.ref.entity).read(answer.get("Item"))
 
 
@@ -97,15 +103,24 @@ class Put(Generic[E]):
     entity: E
     when: Condition | None = None
 
+    def __post_init__(self) -> None:
+        if self.when is not None:
+            check_condition(self.when, self.entity.__fields__, "put(when=)")
+
     def steps(self, context: Context) -> Steps[E]:
         """Send one PutItem, after drawing the numbers that are missing."""
         mapper = mapper_of(type(self.entity))
         mapper.check(self.entity)
         entity = yield from assigned(context, mapper, self.entity, fresh=False)
         number = mapper.model.sort_key_number
-        if number is not None and number.name not in entity.__dict__:
-            return (yield from create_numbered(context, mapper, entity, number, self))
-        return (yield from self._replace(context, mapper, entity))
+        if number is None or number.name in entity.__dict__:
+            return (yield from self._replace(context, mapper, entity))
+        if self.when is not None:
+            raise UsageError(
+                f"put(when=) of a {mapper.model.name} without {number.name!r}: a new number has no item to judge",
+                hint="leave when= out, or put an entity that has its number",
+            )
+        return (yield from create_numbered(context, mapper, entity, number, self))
 
     def _replace(self, context: Context, mapper: Mapper[E], entity: E) -> Steps[E]:
         item = mapper.encode(entity)
@@ -131,13 +146,18 @@ class Delete(Generic[E]):
     ref: Ref[E]
     when: Condition | None = None
 
+    def __post_init__(self) -> None:
+        if self.when is not None:
+            check_condition(self.when, mapper_of(self.ref.entity).model.fields, "delete(when=)")
+
     def steps(self, context: Context) -> Steps[E | None]:
         """Send one DeleteItem, or one PutItem of a tombstone."""
         mapper = mapper_of(self.ref.entity)
         call = self._bury(context, mapper) if mapper.model.leaves_tombstones else self._remove(context, mapper)
         answer = yield from conditional(context, call, self)
         if not isinstance(answer, Refusal):
-            return mapper.read(answer.get("Attributes"))
+            old = answer.get("Attributes")
+            return None if old is None else read_after(mapper, old, "deleted")
         if answer.sent > 1:
             raise unknown(self) from answer.__cause__
         if self.when is None and (answer.item is None or kind_of_item(mapper.model, answer.item) == "gone"):

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 from singletable.entity import Entity
-from singletable.errors import AlreadyExists, ConditionFailed, OutcomeUnknown, SingleTableError
+from singletable.errors import AlreadyExists, ConditionFailed, CorruptItem, OutcomeUnknown, SingleTableError
 from singletable.expressions import Condition, Expressions, Path, any_of
 from singletable.mapping import Mapper, foreign_item, kind_of_item
 from singletable.operations.context import Context
@@ -26,6 +26,8 @@ __all__ = [
     "owned",
     "put_absent",
     "put_call",
+    "read_after",
+    "readable",
     "refused",
     "unknown",
     "with_create_id",
@@ -97,6 +99,29 @@ def conditional(context: Context, call: Call, operation: object) -> Steps[dict[s
         return refusal
 
 
+def read_after(mapper: Mapper[E], item: Item, what: str) -> E:
+    """Read what a write answered with. CorruptItem, which says that the write was carried out, where it cannot be."""
+    try:
+        return mapper.decode(item)
+    except CorruptItem as error:
+        raise CorruptItem(
+            f"the item was {what}, and cannot be read: {error.message}",
+            hint=error.hint,
+            entity=error.entity,
+            field=error.field,
+        ) from error
+
+
+def readable(mapper: Mapper[E], item: Item | None) -> E | None:
+    """Read the entity that stands in a write's way; None for another's, a tombstone, and one that cannot be read."""
+    if item is None or kind_of_item(mapper.model, item) != "own":
+        return None
+    try:
+        return mapper.decode(item)
+    except CorruptItem:
+        return None
+
+
 def _ours(refusal: Refusal, item: Item) -> bool:
     return refusal.item is not None and refusal.item.get(CREATE_ID) == item[CREATE_ID]
 
@@ -113,7 +138,7 @@ def unknown(operation: object) -> OutcomeUnknown:
 def already_exists(mapper: Mapper[E], item: Item | None) -> AlreadyExists:
     """Make the error for a key that is taken; the entity there is attached where it is of the same kind."""
     kind = None if item is None else kind_of_item(mapper.model, item)
-    existing = mapper.decode(item) if item is not None and kind == "own" else None
+    existing = readable(mapper, item)
     what = {"gone": "a number that was deleted, which stays taken", "foreign": "another entity's item"}
     return AlreadyExists(
         f"{mapper.model.name}: the key is taken" + (f" by {what[kind]}" if kind in what else ""),
@@ -132,7 +157,7 @@ def refused(mapper: Mapper[E], refusal: Refusal, operation: object, *, taken: bo
         return unknown(operation)
     if kind == "gone" and taken:
         return already_exists(mapper, item)
-    current = mapper.decode(item) if item is not None and kind == "own" else None
+    current = readable(mapper, item)
     return ConditionFailed(
         f"{mapper.model.name}: the condition of {type(operation).__name__.lower()} did not hold"
         + ("" if current is not None else ", nothing stands at the key"),

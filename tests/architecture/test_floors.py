@@ -33,7 +33,7 @@ DECLARING = ("annotations", "increments", "indexes", "layouts", "queries", "numb
 FLOORS: tuple[tuple[str, ...], ...] = (
     ("errors", "wire"),
     (*(f"keys.{room}" for room in KEYS), "keys", "sizes"),
-    (*VALUES, "expressions", "judging", "fields"),
+    (*VALUES, "expressions", "judging", "fields", "belonging"),
     (*DECLARING, "building", "describing", "entity", "mapping"),
     (*(f"operations.{room}" for room in OPERATIONS), "operations"),
     ("faults", "parsing", "local", "driver", "loops", "rows", "verbs", "store", "aio"),

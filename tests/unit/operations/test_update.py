@@ -215,7 +215,7 @@ class TestRefused:
         changed = [condition_failed(order_item(7, placed_at=minute)) for minute in minutes]
         player = Player(*changed)
         loaded = from_item(Order, order_item(7))
-        with pytest.raises(ConditionFailed, match="other writers"):
+        with pytest.raises(ConditionFailed, match="16 attempts"):
             player.play(Update(ORDER, (Order.status.set("PAID"),), None, loaded).steps(context()))
         assert len(player.calls) == 16
 
