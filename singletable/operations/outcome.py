@@ -98,25 +98,20 @@ class Plan:
         """Give the conditions that what is held still stands so: as it was stored, where that is known."""
         if standing is None:
             return
-        for name in held:
-            field = self.model.fields[name]
-            stored = None if standing.item is None else standing.item.get(field.attribute)
+        for field in (self.model.fields[name] for name in held):
             if standing.item is None:
-                yield _still(field, standing.entity.__dict__.get(name))
+                yield _still(field, standing.entity.__dict__.get(field.name))
                 continue
-            yield _stands(field.path, stored)
-            if stored is None:
-                yield from self._key_guards(name, standing.item)
+            yield _stands(field.path, standing.item.get(field.attribute))
+            if field.attribute not in standing.item:
+                yield from self._key_guards(field.name, standing.item)
 
     def _key_guards(self, name: str, item: Item) -> Iterator[Condition]:
         """Give the conditions that the index keys a value was read out of still stand so."""
         for layout in self.model.indexes.values():
             if name in layout.parts and layout.names[0] in item:
                 for attribute in layout.names:
-                    path, stored = Path((attribute,)), item.get(attribute)
-                    yield (
-                        Condition("attribute_not_exists", (path,)) if stored is None else Condition("=", (path, stored))
-                    )
+                    yield _stands(Path((attribute,)), item.get(attribute))
 
     def _computed(self, current: Entity, values: Mapping[str, Any]) -> dict[str, Any]:
         """Give the computed values as they are after the update."""

@@ -68,7 +68,8 @@ NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 
 def ann(**more: Any) -> Player:
     """Make Ann."""
-    return Player(pid="ann", **{"team": "red", "score": 5, "a": "x", "b": "y", "seen": NOON, **more})
+    usual: dict[str, Any] = {"team": "red", "score": 5, "a": "x", "b": "y", "seen": NOON}
+    return Player(pid="ann", **usual | more)
 
 
 def assert_keys_follow(store: Store) -> None:
