@@ -9,7 +9,19 @@ from collections.abc import Callable, Mapping
 import pytest
 
 import singletable
-from singletable import AutoIncrement, Entity, Field, GlobalIndex, Key, Sequence, SingleTableError, Store, Table, errors
+from singletable import (
+    AutoIncrement,
+    Entity,
+    Field,
+    GlobalIndex,
+    Key,
+    LocalIndex,
+    Sequence,
+    SingleTableError,
+    Store,
+    Table,
+    errors,
+)
 from tests.engines import PROJECT
 
 DOCS = PROJECT / "docs"
@@ -84,8 +96,9 @@ def test_every_option_is_described(owner: str) -> None:
 
 
 def test_index_options_are_described() -> None:
-    """A GlobalIndex takes what its docstring names, and nothing that the reader is not told of."""
+    """An index takes what its docstring names, and nothing that the reader is not told of."""
     assert set(inspect.signature(GlobalIndex).parameters) == {"name", "pk", "sk"}
+    assert set(inspect.signature(LocalIndex).parameters) == {"name", "sk"}
     assert "`GSI1PK`" in page("keys.md")
 
 
