@@ -19,10 +19,13 @@ from typing import Any
 import boto3
 import pytest
 
-from singletable import Key, Store, evolve, from_item, to_item
+from singletable import Key, Store, TableMissing, evolve, from_item, to_item
 from tests.engines import PROJECT
 
 README = PROJECT / "README.md"
+ON_A_SERVER = "async.md"
+"""The page that the embedded engine cannot answer."""
+
 PAGES = tuple(sorted((PROJECT / "docs").glob("*.md")))
 BLOCK = re.compile(
     r"^(?:<!-- not run: (?P<reason>[^>]+) -->\n\n?)?```python\n(?P<code>.*?)^```$", re.DOTALL | re.MULTILINE
@@ -137,10 +140,17 @@ def _item(readme: Mapping[str, Any], **parts: object) -> dict[str, dict[str, Any
     return item
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", [page for page in PAGES if page.name != ON_A_SERVER], ids=lambda page: page.name)
 def test_a_page_runs_as_written(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every Python block of the page runs, in order, and prints what the page shows."""
     run_page(page, monkeypatch)
+
+
+def test_the_asyncio_page_runs_on_a_server(page_on_dynoxide: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every Python block of the page runs on an engine that the environment names; it drops its table itself."""
+    namespace = run_page(PROJECT / "docs" / ON_A_SERVER, monkeypatch)
+    with pytest.raises(TableMissing):
+        Store(namespace["app"]).delete_table()
 
 
 def test_the_pytest_example_passes(tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ from singletable import (
     Table,
     errors,
 )
+from singletable.aio import AsyncStore
 from tests.engines import PROJECT
 
 DOCS = PROJECT / "docs"
@@ -33,12 +34,14 @@ OPTIONS: Mapping[str, tuple[Callable[..., object], str]] = {
     "Table": (Table.__init__, "reference.md"),
     "Entity": (Entity.__init_subclass__, "reference.md"),
     "Store": (Store.__init__, "local.md"),
+    "AsyncStore": (AsyncStore.__init__, "async.md"),
 }
 NAMELESS = {
     "AutoIncrement": {"strategy"},  # the first argument, never named
     "Sequence": {"name"},
     "Entity": {"rest"},  # goes on to other bases
     "Store": {"table"},
+    "AsyncStore": {"table"},
 }
 
 
@@ -104,5 +107,6 @@ def test_index_options_are_described() -> None:
 
 @pytest.mark.parametrize("verb", [name for name in vars(Store) if not name.startswith("_")])
 def test_every_verb_has_a_docstring(verb: str) -> None:
-    """Each verb of a store says what it does; the reference shows all of them."""
+    """Each verb of a store says what it does, in both colours; the reference shows all of them."""
     assert inspect.getdoc(getattr(Store, verb))
+    assert inspect.getdoc(getattr(AsyncStore, verb))
