@@ -164,6 +164,12 @@ def test_the_pytest_example_passes(tmp_path: Path) -> None:
     assert (ran.returncode, ran.stdout.splitlines()[-1].split(" in ")[0]) == (0, "1 passed"), ran.stdout
 
 
+@pytest.mark.parametrize("page", [README, *PAGES], ids=lambda page: page.name)
+def test_links_have_a_text(page: Path) -> None:
+    """No link leaves its text to Sphinx: where the page is read as it is, nothing would be seen of it."""
+    assert "[](" not in page.read_text(encoding="utf-8")
+
+
 def test_pages_show_results() -> None:
     """The reader of these tests can trust them: pages with results are found, and their results are compared."""
     shown = [block for page in PAGES for block in blocks_of(page) if block.code.startswith(">>>")]
