@@ -169,9 +169,10 @@ class _Plan:
             )
         names = {field.attribute: name for name, field in self.fields.items()}
         watched = tuple(dict.fromkeys(names[path.segments[0]] for path in paths_of(condition)))
-        if layout.plain:
+        own = {column.name for column in self.table.pks + self.table.sks}
+        if layout.plain or own.issuperset(layout.names):
             raise DeclarationError(
-                f"{self.cls.__qualname__}.{key.name}: when= cannot leave out a key that is a field itself",
+                f"{self.cls.__qualname__}.{key.name}: when= cannot leave out a key that is a field or the table's own",
                 hint="give the index key attributes of its own, with text templates",
             )
         return replace(layout, when=condition, watched=watched)
