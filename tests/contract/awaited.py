@@ -10,7 +10,7 @@ import asyncio
 import inspect
 import threading
 from collections.abc import Coroutine, Iterator
-from typing import Any, Self, TypeVar
+from typing import Any, Self, TypeVar, cast
 
 from singletable.aio import AsyncRows, AsyncStore
 
@@ -68,9 +68,9 @@ class Blocking:
             return found
 
         def verb(*args: Any, **options: Any) -> Any:
-            answer = found(*args, **options)
+            answer: Any = found(*args, **options)
             if isinstance(answer, AsyncRows):
-                return BlockingRows(answer, self.loop)
+                return BlockingRows(cast(AsyncRows[Any], answer), self.loop)
             return self.loop.wait(answer) if inspect.iscoroutine(answer) else answer
 
         return verb
@@ -120,8 +120,8 @@ class BothWays:
         self._loop = loop
 
     def __getattr__(self, name: str) -> Any:
-        found = getattr(self._client, name)
-        if not callable(found):
+        found: Any = getattr(self._client, name)
+        if not inspect.ismethod(found):
             return found
 
         def request(**params: Any) -> Any:
