@@ -3,8 +3,9 @@
 Theory of operation. An index key is text made of several fields, so a change to one of them needs the others. Those in
 the reference or in the change are known, and one UpdateItem does. Others are taken from the entity that was handed in,
 on condition that they still hold, or else from one strong read; where another writer was faster, the old item that the
-failed condition answers with is the next attempt's knowledge. An addition to a number is not repeatable, so it is
-marked with an id (`_w`) by which a request that was sent again recognises that it was carried out before.
+failed condition answers with is the next attempt's knowledge, and so it is where the item was made only just now. An
+addition to a number is not repeatable, so it is marked with an id (`_w`) by which a request that was sent again
+recognises that it was carried out before.
 """
 
 from __future__ import annotations
@@ -59,7 +60,8 @@ class Update(Generic[E]):
         write_id = {"S": context.fresh_id()} if any(_unrepeatable(change) for change in self.changes) else None
         while True:
             outcome = plan.outcome(current)
-            answer = yield from conditional(context, self._call(context, mapper.model, outcome, write_id), self)
+            call = self._call(context, mapper.model, outcome, write_id)
+            answer = yield from conditional(context, mapper.model, call, self)
             if not isinstance(answer, Refusal):
                 return mapper.decode(answer["Attributes"])
             current = mapper.decode(self._standing(mapper.model, answer))
@@ -68,7 +70,7 @@ class Update(Generic[E]):
             if answer.sent > 1:
                 raise unknown(self) from answer.__cause__
             same = all(current.__dict__.get(part) == value for part, value in outcome.held.items())
-            pause = None if same else next(pauses, None)
+            pause = None if same and self.when is not None else next(pauses, None)
             if pause is None:
                 raise _refused(mapper.model, current, same) from answer.__cause__
             yield Pause(pause)

@@ -10,7 +10,7 @@ import asyncio
 import inspect
 import threading
 from collections.abc import Coroutine, Iterator
-from typing import Any, Self, TypeVar, cast
+from typing import Any, Self, TypeVar
 
 from singletable.aio import AsyncRows, AsyncStore
 
@@ -70,7 +70,7 @@ class Blocking:
         def verb(*args: Any, **options: Any) -> Any:
             answer: Any = found(*args, **options)
             if isinstance(answer, AsyncRows):
-                return BlockingRows(cast(AsyncRows[Any], answer), self.loop)
+                return BlockingRows(answer, self.loop)
             return self.loop.wait(answer) if inspect.iscoroutine(answer) else answer
 
         return verb
@@ -82,7 +82,7 @@ class Blocking:
 class BlockingRows:
     """The answer to a query, row by row, each waited for."""
 
-    def __init__(self, rows: AsyncRows[Any], loop: LoopThread) -> None:
+    def __init__(self, rows: Any, loop: LoopThread) -> None:
         self._rows = rows
         self._loop = loop
 
@@ -103,7 +103,8 @@ class BlockingRows:
 
     def all(self) -> list[Any]:
         """Read every row."""
-        return self._loop.wait(self._rows.all())
+        found: list[Any] = self._loop.wait(self._rows.all())
+        return found
 
     def __bool__(self) -> bool:
         return bool(self._rows)
