@@ -122,7 +122,7 @@ class BothWays:
 
     def __getattr__(self, name: str) -> Any:
         found: Any = getattr(self._client, name)
-        if not inspect.ismethod(found):
+        if not inspect.isroutine(found):
             return found
 
         def request(**params: Any) -> Any:

@@ -10,7 +10,9 @@ from collections.abc import Callable, Coroutine
 from contextlib import AbstractAsyncContextManager
 from typing import Any, TypeVar
 
+import aiohttp
 import pytest
+from aiohttp.client_reqrep import ConnectionKey
 from botocore import exceptions as theirs
 
 from singletable.errors import ConfigurationError
@@ -20,6 +22,8 @@ from singletable.wire import Call, Exclusive, NoReply, Pause, Refusal, Steps, To
 T = TypeVar("T")
 
 WAIT = 10.0
+
+KEY = ConnectionKey("engine.test", 80, False, True, None, None, None)
 
 Answer = Callable[..., Coroutine[Any, Any, Any]]
 
@@ -184,6 +188,26 @@ class TestFaults:
 
             with pytest.raises(kind):
                 run(asking(), driver=AsyncDriver(Making(answer)))
+
+    @pytest.mark.parametrize(
+        ("under", "sent"),
+        [
+            (aiohttp.ClientOSError(104, "reset"), True),
+            (aiohttp.ServerDisconnectedError(), True),
+            (aiohttp.ClientConnectorError(KEY, OSError(111, "refused")), False),
+            (OSError("no such host"), False),
+        ],
+        ids=lambda each: type(each).__name__,
+    )
+    def test_a_connection_that_broke_may_have_sent(self, under: Exception, sent: bool) -> None:
+        """aiobotocore has one error for a connection that broke and for one that was not made: they are told apart."""
+
+        async def answer(**_: Any) -> Any:
+            raise theirs.EndpointConnectionError(endpoint_url="u", error=under)
+
+        with pytest.raises(NoReply) as caught:
+            run(asking(), driver=AsyncDriver(Making(answer)))
+        assert caught.value.sent is sent
 
     def test_a_client_that_cannot_be_made(self) -> None:
         """Settings of which no client can be made are a ConfigurationError; the next request tries again."""

@@ -37,8 +37,9 @@ def found(item: dict[str, Any]) -> dict[str, Any]:
 def test_the_read_is_strong_and_of_the_whole_key(operation: Any) -> None:
     """Each write looks for the item at its own key, once and strongly; another entity's is said to be there."""
     player = Player(condition_failed(), found(user_item(_et="admin")))
+    steps: Any = operation.steps(context())
     with pytest.raises(AlreadyExists if isinstance(operation, Create) else ForeignItem):
-        player.play(operation.steps(context()))
+        player.play(steps)
     assert player.calls[1:] == [READ]
 
 
