@@ -128,7 +128,8 @@ class Put(Generic[E]):
             item = with_create_id(item, context.fresh_id())
         own = owned(mapper.model)
         guard = None if own is None else absent(mapper.model) | own
-        answer = yield from conditional(context, put_call(context, item, all_of((guard, self.when))), self)
+        call = put_call(context, item, all_of((guard, self.when)))
+        answer = yield from conditional(context, mapper.model, call, self)
         if isinstance(answer, Refusal):
             raise refused(mapper, answer, self, taken=True) from answer.__cause__
         forget_highest(context, mapper.model, entity)
@@ -154,14 +155,14 @@ class Delete(Generic[E]):
         """Send one DeleteItem, or one PutItem of a tombstone."""
         mapper = mapper_of(self.ref.entity)
         call = self._bury(context, mapper) if mapper.model.leaves_tombstones else self._remove(context, mapper)
-        answer = yield from conditional(context, call, self)
+        answer = yield from conditional(context, mapper.model, call, self)
         if not isinstance(answer, Refusal):
             old = answer.get("Attributes")
             return None if old is None else read_after(mapper, old, "deleted")
         if answer.sent > 1:
             raise unknown(self) from answer.__cause__
-        if self.when is None and (answer.item is None or kind_of_item(mapper.model, answer.item) == "gone"):
-            return None
+        if self.when is None and (answer.item is None or kind_of_item(mapper.model, answer.item) != "foreign"):
+            return None  # one of our own would have been deleted: it was made after nothing was found
         raise refused(mapper, answer, self, taken=False) from answer.__cause__
 
     def _remove(self, context: Context, mapper: Mapper[E]) -> Call:

@@ -3,8 +3,9 @@
 Theory of operation. An index key is text made of several fields, so a change to one of them needs the others. Those in
 the reference or in the change are known, and one UpdateItem does. Others are taken from the entity that was handed in,
 on condition that they still hold, or else from one strong read; where another writer was faster, the old item that the
-failed condition answers with is the next attempt's knowledge. An addition to a number is not repeatable, so it is
-marked with an id (`_w`) by which a request that was sent again recognises that it was carried out before.
+failed condition answers with is the next attempt's knowledge, and so it is where the item was made only just now. An
+addition to a number is not repeatable, so it is marked with an id (`_w`) by which a request that was sent again
+recognises that it was carried out before.
 """
 
 from __future__ import annotations
@@ -82,7 +83,7 @@ class Update(Generic[E]):
         write_id = {"S": context.fresh_id()} if any(_unrepeatable(change) for change in self.changes) else None
         while True:
             call = self._call(context, mapper.model, plan.outcome(standing), write_id)
-            answer = yield from conditional(context, call, self)
+            answer = yield from conditional(context, mapper.model, call, self)
             if not isinstance(answer, Refusal):
                 return read_after(mapper, answer["Attributes"], "updated")
             item = self._standing(mapper.model, answer)
@@ -92,7 +93,8 @@ class Update(Generic[E]):
                 raise unknown(self) from answer.__cause__
             before, standing = standing, Standing(mapper.decode(item), item)
             tried += 1
-            if before is None or plan.stored(before) == plan.stored(standing):
+            same = before is None or plan.stored(before) == plan.stored(standing)
+            if same and self.when is not None:
                 raise _refused(mapper.model, standing.entity) from answer.__cause__
             pause = next(pauses, None)
             if pause is None:

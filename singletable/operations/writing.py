@@ -3,6 +3,8 @@
 Theory of operation. A write is conditional on whose item stands at the key, so that nothing of another entity is ever
 replaced, and asks for the old item on failure, which is free. Every item carries the id of the create that made it
 (`_c`): when a request had to be sent again, a failed condition whose old item carries our own id is our own success.
+A failure that comes without an item says that nothing stood there, or that the engine knows of no such asking
+(dynalite): one strong read tells which.
 """
 
 from __future__ import annotations
@@ -56,7 +58,7 @@ def owned(model: Model) -> Condition | None:
 def put_absent(context: Context, mapper: Mapper[E], entity: E, operation: object) -> Steps[E]:
     """Put an entity where nothing stands. AlreadyExists where something does, OutcomeUnknown where nobody can tell."""
     item = with_create_id(mapper.encode(entity), context.fresh_id())
-    answer = yield from conditional(context, put_call(context, item, absent(mapper.model)), operation)
+    answer = yield from conditional(context, mapper.model, put_call(context, item, absent(mapper.model)), operation)
     if not isinstance(answer, Refusal) or _ours(answer, item):
         return mapper.decode(item)
     if answer.sent > 1:
@@ -89,13 +91,19 @@ def guarded(
     return {**params, **expressions.params()}
 
 
-def conditional(context: Context, call: Call, operation: object) -> Steps[dict[str, Any] | Refusal]:
-    """Send a write; give its answer, or the Refusal where its condition failed."""
+def conditional(context: Context, model: Model, call: Call, operation: object) -> Steps[dict[str, Any] | Refusal]:
+    """Send a guarded write; give its answer, or the Refusal where its condition failed, with the item that stands.
+
+    Where the refusal came without an item one is looked for; DynamoDB sends it along if there is one, so that on
+    DynamoDB only a write to a key where nothing stands costs this read.
+    """
     try:
         return (yield from send(context, call, writing=operation))
     except Refusal as refusal:
         if refusal.error != CONDITION_FAILED:
             raise
+        if refusal.item is None:
+            refusal.item = yield from _standing(context, model, call)
         return refusal
 
 
@@ -120,6 +128,24 @@ def readable(mapper: Mapper[E], item: Item | None) -> E | None:
         return mapper.decode(item)
     except CorruptItem:
         return None
+
+
+def _standing(context: Context, model: Model, call: Call) -> Steps[Item | None]:
+    """Read what stands at the key of a write. None where nothing does, or where it cannot be read just now.
+
+    The write was refused, which is certain and must be told; a read that fails only leaves it at what DynamoDB said.
+    """
+    columns = model.table.pks + model.table.sks
+    key = (
+        call.params["Key"] if "Key" in call.params else {each.name: call.params["Item"][each.name] for each in columns}
+    )
+    params = {"TableName": context.table, "Key": key, "ConsistentRead": True}
+    try:
+        answer = yield from send(context, Call("get_item", params))
+    except SingleTableError:
+        return None
+    item: Item | None = answer.get("Item")
+    return item
 
 
 def _ours(refusal: Refusal, item: Item) -> bool:
