@@ -126,6 +126,7 @@ class BothWays:
             return found
 
         def request(**params: Any) -> Any:
-            return found(**params) if self._loop.is_here else self._loop.wait(found(**params))
+            answer = found(**params)
+            return self._loop.wait(answer) if inspect.iscoroutine(answer) and not self._loop.is_here else answer
 
         return request

@@ -18,7 +18,7 @@ from singletable import (
     Table,
     Unprocessed,
 )
-from tests.contract.behind import CountingClient, client_of, everything, item_at, write
+from tests.contract.behind import CountingClient, client_of, everything, item_at, sibling, write
 from tests.contract.conftest import MakeStore
 from tests.contract.shop import Match, Order, OrderLine, User, app, order
 
@@ -39,11 +39,10 @@ class Part(Entity, table=legacy, tag="part"):
     key = Key(pk="#PART#{name}", sk="#PART")
 
 
-def counted(store: Store) -> Counter[str]:
-    """Count the requests of a store from now on, by method."""
+def counted(store: Store) -> tuple[Store, Counter[str]]:
+    """Give a store in the same place, and the count of its requests by method."""
     client = CountingClient(client_of(store))
-    store._made = client
-    return client.calls
+    return sibling(store, client=client), client.calls
 
 
 def people(count: int) -> list[User]:
@@ -55,7 +54,7 @@ class TestCreateMany:
     def test_n_entities_are_n_requests(self, backend: MakeStore) -> None:
         """Thirty users are thirty conditional writes, and come back in order."""
         store = backend(app)
-        sent = counted(store)
+        store, sent = counted(store)
         told: list[tuple[int, int]] = []
         made = store.create_many(people(30), progress=lambda done, total: told.append((done, total)))
         assert made == tuple(people(30))
@@ -66,7 +65,7 @@ class TestCreateMany:
     def test_a_counter_is_one_request_more(self, backend: MakeStore) -> None:
         """Twelve bills draw 1 to 12 at once, in order."""
         store = backend(bills)
-        sent = counted(store)
+        store, sent = counted(store)
         made = store.create_many(Bill(total=number * 10) for number in range(12))
         assert [(bill.bill_no, bill.total) for bill in made] == [(number + 1, number * 10) for number in range(12)]
         assert sent == {"update_item": 1, "put_item": 12}
@@ -74,7 +73,7 @@ class TestCreateMany:
     def test_sort_key_numbers_follow_the_list(self, backend: MakeStore) -> None:
         """Orders of two users are numbered from 1 for each, in order, after one look at each partition."""
         store = backend(app)
-        sent = counted(store)
+        store, sent = counted(store)
         made = store.create_many([order(user_id=f"u{place % 2}", on=place + 1) for place in range(12)])
         assert [each.order_id for each in made] == [1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6]
         assert sent == {"query": 2, "put_item": 12}
@@ -101,7 +100,7 @@ class TestDeleteMany:
         """Sixty keys are three batches, a key that comes twice is asked once, one that is not there is fine."""
         store = backend(app)
         users = store.put_many(people(60))
-        sent = counted(store)
+        store, sent = counted(store)
         told: list[int] = []
         refs = [User.at(user_id=user.user_id) for user in users[29:]]
         what: list[Entity | Ref[Entity]] = [*users[:30], *refs, User.at(user_id="nobody")]
@@ -115,7 +114,7 @@ class TestDeleteMany:
         store = backend(app)
         made = store.create_many([order(), order(), order()])
         line = store.put(OrderLine(user_id="u1", order_id=1, line_no=1, sku="s"))
-        sent = counted(store)
+        store, sent = counted(store)
         store.delete_many([*made, line])
         assert sent == {"put_item": 3, "batch_write_item": 1}
         assert store.query(Order.key(user_id="u1")).all() == []

@@ -22,12 +22,16 @@ from singletable import (
     UsageError,
     evolve,
 )
-from tests.contract.behind import CountingClient, client_of, write
+from tests.contract.behind import CountingClient, client_of, sibling, write
 from tests.contract.conftest import MakeStore
 from tests.contract.shop import Match, Order, OrderLine, Region, User, app, day, order
 
 racks = Table("racks", pk=("rack", int), sk=("slot", int))
 plain = Table("plain", tag=None)
+
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:Sending a large body directly:ResourceWarning"
+)  # aiohttp, of a megabyte
 
 
 class Slot(Entity, table=racks, tag="slot"):
@@ -46,26 +50,31 @@ class Note(Entity, table=plain):
 
 
 @pytest.fixture
-def store(backend: MakeStore) -> Store:
-    """Give a shop with four orders of one user, paid and sent and open, and the user itself."""
+def counting(backend: MakeStore) -> tuple[Store, Counter[str]]:
+    """Give a shop with four orders of one user, paid and sent and open, and the user itself; count from then on."""
     store = backend(app)
     store.put_many([User(user_id="u1", name="Ann", email="ann@example.org"), User(user_id="u2", name="Ben")])
     for on, status in enumerate(("PAID", "SENT", "OPEN", "PAID"), start=1):
         store.create(order(on=on, status=status))
-    return store
-
-
-@pytest.fixture
-def sent(store: Store) -> Counter[str]:
-    """Count the requests that the store sends from now on, by method."""
     return counted(store)
 
 
-def counted(store: Store) -> Counter[str]:
-    """Count the requests of a store from now on."""
+@pytest.fixture
+def store(counting: tuple[Store, Counter[str]]) -> Store:
+    """Give the store of that shop."""
+    return counting[0]
+
+
+@pytest.fixture
+def sent(counting: tuple[Store, Counter[str]]) -> Counter[str]:
+    """Give the count of its requests, by method."""
+    return counting[1]
+
+
+def counted(store: Store) -> tuple[Store, Counter[str]]:
+    """Give a store in the same place, and the count of its requests by method."""
     client = CountingClient(client_of(store))
-    store._made = client
-    return client.calls
+    return sibling(store, client=client), client.calls
 
 
 def states(orders: Iterator[Order] | list[Order]) -> list[tuple[str, int]]:
@@ -195,7 +204,7 @@ class TestGetMany:
         store = backend(racks)
         slots = tuple(Slot(rack=1, slot=number, text="x" * 300_000) for number in range(60))
         store.put_many(slots)
-        sent = counted(store)
+        store, sent = counted(store)
         assert store.get_many(*[Slot.at(rack=1, slot=number) for number in range(60)]) == slots
         assert sent == {"batch_get_item": 2}
 
@@ -226,7 +235,7 @@ class TestScan:
         """Eight items of 300 KB are more than two pages of 1 MB; in segments each reads its own."""
         store = backend(racks)
         store.put_many([Slot(rack=rack, slot=1, text="x" * 300_000) for rack in range(8)])
-        sent = counted(store)
+        store, sent = counted(store)
         for segments in (1, 4):
             assert sorted(slot.rack for slot in store.scan(Slot, segments=segments)) == list(range(8))
         assert sent["scan"] > 4
