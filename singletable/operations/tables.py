@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from singletable.errors import ServiceError, TableMismatch, TableMissing
+from singletable.errors import OutcomeUnknown, ServiceError, SingleTableError, TableMismatch, TableMissing
 from singletable.indexes import KeyColumn
 from singletable.operations.context import Context
 from singletable.operations.sending import send
@@ -32,7 +32,7 @@ class CreateTable:
     def steps(self, context: Context) -> Steps[None]:
         """Send CreateTable, then DescribeTable until the table is active."""
         try:
-            yield from send(context, Call("create_table", definition(self.table, context.table)))
+            yield from send(context, Call("create_table", definition(self.table, context.table)), writing=self)
         except Refusal as refusal:
             if refusal.error != "ResourceInUseException":
                 raise
@@ -52,8 +52,15 @@ class DeleteTable:
     """Drop the table with everything in it, and wait until it is gone. TableMissing where there is none."""
 
     def steps(self, context: Context) -> Steps[None]:
-        """Send DeleteTable, then DescribeTable until the table is no longer known."""
-        yield from send(context, Call("delete_table", {"TableName": context.table}))
+        """Send DeleteTable, then DescribeTable until the table is no longer known.
+
+        Where a reply was lost, or the table is in use, its state tells whether it is on its way out.
+        """
+        try:
+            yield from send(context, Call("delete_table", {"TableName": context.table}), writing=self)
+        except (OutcomeUnknown, Refusal) as trouble:
+            if (yield from _state(context)) not in ("gone", "DELETING"):
+                raise (_in_use(context) if isinstance(trouble, Refusal) else trouble) from trouble.__cause__
         for wait in _waits():
             if not (yield from _described(context)):
                 return
@@ -87,6 +94,23 @@ def _described(context: Context) -> Steps[Mapping[str, Any]]:
         return {}
     described: Mapping[str, Any] = answer["Table"]
     return described
+
+
+def _state(context: Context) -> Steps[str]:
+    """Tell the state of a table: DynamoDB's word for it, "gone", or "unknown" where it cannot be read just now."""
+    try:
+        described = yield from _described(context)
+    except SingleTableError:
+        return "unknown"
+    return str(described["TableStatus"]) if described else "gone"
+
+
+def _in_use(context: Context) -> ServiceError:
+    return ServiceError(
+        f"table {context.table!r} is being made or changed, and cannot be deleted now",
+        hint="wait until it is active",
+        error="ResourceInUseException",
+    )
 
 
 def _is_active(described: Mapping[str, Any]) -> bool:

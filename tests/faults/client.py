@@ -19,7 +19,8 @@ from typing import Any
 
 from botocore import exceptions as theirs
 
-from tests.faults.rules import Flow, Lost, Refused, Script, Send, Wait
+from tests.faults.rules import Lost, Refused, Script
+from tests.faults.steps import Flow, Send, Wait
 
 __all__ = ["FaultyAsyncClient", "FaultyClient", "JumpingClock", "play"]
 

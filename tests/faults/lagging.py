@@ -1,21 +1,21 @@
 """A copy of a table that is some writes behind, for the answers of an index that lags.
 
 Theory of operation. A global index of DynamoDB follows its table a moment later, and no local engine imitates that. So
-a second table of the same shape stands beside the first. Before a write through the transport goes out, the keys it
-will touch are noted as they are stored then; the copy is brought forward, so that it lacks exactly the last writes. An
-index query that shall be stale is asked of the copy. The steps yield (method, params) and are sent the answers.
+a second table of the same shape stands beside the first. After each write that goes through the transport, what stands
+at its keys is noted; before an index query that shall be stale the copy is brought forward to all but the last writes,
+and the query is asked of the copy.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Generator, Mapping
+from collections.abc import Mapping
 from threading import RLock
-from typing import Any, TypeAlias
+from typing import Any
 
-__all__ = ["Lagging"]
+from tests.faults.steps import Flow, Params, Send, Wait
 
-Steps: TypeAlias = Generator[tuple[str, Mapping[str, Any]], Any, Any]
+__all__ = ["Lagging", "copy_of"]
 
 KINDS = ("GlobalSecondaryIndexes", "LocalSecondaryIndexes")
 
@@ -27,40 +27,54 @@ class Lagging:
         self._lag = lag
         self._lock = RLock()
         self._keys: dict[str, list[str]] = {}
-        self._waiting: dict[str, deque[Mapping[str, Any]]] = {}
+        self._waiting: dict[str, deque[tuple[Params, Params | None]]] = {}
+        self._making: set[str] = set()
 
-    def table(self, name: str) -> Steps:
+    def table(self, name: str) -> Flow:
         """Make the copy if there is none yet, bring it forward, and give its name."""
-        if name not in self._keys:
-            yield from self._copy(name)
+        yield from self._there(name)
         yield from self._forward(name, self._lag)
         return copy_of(name)
 
-    def before(self, method: str, params: Mapping[str, Any]) -> Steps:
+    def before(self, method: str, params: Params) -> Flow:
         """Make the copies that a write will need, while the table is as it was before it."""
         for name in dict.fromkeys(name for name, _ in _writes(method, params)):
-            if name not in self._keys:
+            yield from self._there(name)
+
+    def wrote(self, method: str, params: Params) -> Flow:
+        """Note what stands at the keys of a write, whether it was carried out or not."""
+        for name, written in _writes(method, params):
+            key = {each: written[each] for each in self._keys[name]}
+            answer = yield Send("get_item", {"TableName": name, "Key": key, "ConsistentRead": True})
+            self._waiting[name].append((key, answer.get("Item")))
+
+    def _there(self, name: str) -> Flow:
+        """See to it that there is a copy: the first who needs it makes it, the others wait for that."""
+        while name not in self._keys:
+            with self._lock:
+                mine = name not in self._making
+                self._making.add(name)
+            if not mine:
+                yield Wait(0.005)
+                continue
+            try:
                 yield from self._copy(name)
+            finally:
+                self._making.discard(name)
 
-    def wrote(self, method: str, params: Mapping[str, Any]) -> None:
-        """Note that a write went out; whether it was carried out shows when the copy follows."""
-        with self._lock:
-            for name, written in _writes(method, params):
-                self._waiting[name].append({each: written[each] for each in self._keys[name]})
-
-    def _copy(self, name: str) -> Steps:
-        described = (yield "describe_table", {"TableName": name})["Table"]
+    def _copy(self, name: str) -> Flow:
+        described = (yield Send("describe_table", {"TableName": name}))["Table"]
         shape = {part: described[part] for part in ("AttributeDefinitions", "KeySchema")}
         for kind in KINDS:
             if described.get(kind):
                 wanted = ("IndexName", "KeySchema", "Projection")
                 shape[kind] = [{part: index[part] for part in wanted} for index in described[kind]]
-        yield "create_table", {"TableName": copy_of(name), "BillingMode": "PAY_PER_REQUEST", **shape}
+        yield Send("create_table", {"TableName": copy_of(name), "BillingMode": "PAY_PER_REQUEST", **shape})
         start: dict[str, Any] = {}
         while True:
-            page = yield "scan", {"TableName": name, "ConsistentRead": True, **start}
+            page = yield Send("scan", {"TableName": name, "ConsistentRead": True, **start})
             for item in page["Items"]:
-                yield "put_item", {"TableName": copy_of(name), "Item": item}
+                yield Send("put_item", {"TableName": copy_of(name), "Item": item})
             if "LastEvaluatedKey" not in page:
                 break
             start = {"ExclusiveStartKey": page["LastEvaluatedKey"]}
@@ -68,19 +82,16 @@ class Lagging:
             self._keys[name] = [each["AttributeName"] for each in described["KeySchema"]]
             self._waiting.setdefault(name, deque())
 
-    def _forward(self, name: str, lag: int) -> Steps:
-        """Bring the copy up to all but the last writes; a key that is among those too stays as it is."""
+    def _forward(self, name: str, lag: int) -> Flow:
+        """Bring the copy up to all but the last writes."""
         with self._lock:
             waiting = self._waiting[name]
             due = [waiting.popleft() for _ in range(max(0, len(waiting) - lag))]
-            kept = list(waiting)
-        for key in due:
-            if key not in kept:
-                item = (yield "get_item", {"TableName": name, "Key": key, "ConsistentRead": True}).get("Item")
-                if item is None:
-                    yield "delete_item", {"TableName": copy_of(name), "Key": key}
-                else:
-                    yield "put_item", {"TableName": copy_of(name), "Item": item}
+        for key, item in due:
+            if item is None:
+                yield Send("delete_item", {"TableName": copy_of(name), "Key": key})
+            else:
+                yield Send("put_item", {"TableName": copy_of(name), "Item": item})
 
 
 def copy_of(name: str) -> str:
@@ -92,7 +103,7 @@ def copy_of(name: str) -> str:
     return f"{name}.behind"
 
 
-def _writes(method: str, params: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
+def _writes(method: str, params: Params) -> list[tuple[str, Mapping[str, Any]]]:
     """List what a request writes: the table, and a mapping that holds the key attributes.
 
     >>> _writes("put_item", {"TableName": "t", "Item": {"PK": {"S": "a"}, "n": {"N": "1"}}})

@@ -26,7 +26,8 @@ from typing import Any, cast
 from urllib.parse import urlsplit
 
 from tests.faults.client import play
-from tests.faults.rules import Lost, Refused, Script, Send
+from tests.faults.rules import Lost, Refused, Script
+from tests.faults.steps import Send
 
 __all__ = ["Proxy", "proxied"]
 

@@ -16,14 +16,15 @@ counts what it saw (`calls`) and keeps what it did (`done`), so that a test can 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from random import Random
 from threading import Lock
-from typing import Any, TypeAlias
+from typing import Any
 
 from tests.faults.lagging import Lagging
+from tests.faults.steps import Flow, Params, Send, Wait
 
 __all__ = [
     "CLOSED",
@@ -37,36 +38,12 @@ __all__ = [
     "THROTTLE",
     "UNSENT",
     "Fault",
-    "Flow",
     "Lost",
     "Refused",
     "Rule",
     "Script",
-    "Send",
-    "Wait",
     "delayed",
 ]
-
-Params: TypeAlias = Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Send:
-    """Send a request to the engine; the answer, or what went wrong, comes back."""
-
-    method: str
-    params: Params
-
-
-@dataclass(frozen=True, slots=True)
-class Wait:
-    """Wait so many seconds."""
-
-    seconds: float
-
-
-Flow: TypeAlias = Generator[Send | Wait, Any, Any]
-"""The steps of one request; its result is the answer, as a dict."""
 
 
 class Refused(Exception):
@@ -249,13 +226,16 @@ class Script:
         if self._lagging is None:
             return (yield from _plain(request) if fault is None else fault.play(request))
         if fault is STALE:
-            name = yield from _each(self._lagging.table(params["TableName"]))
+            name = yield from self._lagging.table(params["TableName"])
             return (yield Send(method, {**params, "TableName": name}))
-        yield from _each(self._lagging.before(method, params))
+        yield from self._lagging.before(method, params)
         try:
-            return (yield from _plain(request) if fault is None else fault.play(request))
-        finally:
-            self._lagging.wrote(method, params)
+            answer = yield from _plain(request) if fault is None else fault.play(request)
+        except Exception:
+            yield from self._lagging.wrote(method, params)
+            raise
+        yield from self._lagging.wrote(method, params)
+        return answer
 
     def _chosen(self, request: Send) -> Fault | None:
         with self._lock:
@@ -272,18 +252,3 @@ class Script:
 
 def _plain(request: Send) -> Flow:
     return (yield request)
-
-
-def _each(steps: Generator[tuple[str, Params], Any, Any]) -> Generator[Send, Any, Any]:
-    """Send what another part of the transport wants to know or to keep."""
-    try:
-        wanted = next(steps)
-        while True:
-            try:
-                answer = yield Send(*wanted)
-            except Exception as error:  # noqa: BLE001 - it is for those steps to judge
-                wanted = steps.throw(error)
-            else:
-                wanted = steps.send(answer)
-    except StopIteration as done:
-        return done.value

@@ -200,7 +200,7 @@ class TestFaults:
         ids=lambda each: type(each).__name__,
     )
     def test_a_connection_that_broke_may_have_sent(self, under: Exception, sent: bool) -> None:
-        """Aiobotocore has one error for a connection that broke and for one that was not made: they are told apart."""
+        """One error of aiobotocore stands for a connection that broke and for one never made: they are told apart."""
 
         async def answer(**_: Any) -> Any:
             raise theirs.EndpointConnectionError(endpoint_url="u", error=under)

@@ -47,7 +47,7 @@ def test_passing_trouble_is_tried_again(trouble: Callable[[], Exception], writin
 
 @pytest.mark.parametrize("error", ["TransactionConflictException", "ReplicatedWriteConflictException"])
 def test_a_conflict_with_another_request_passes(error: str) -> None:
-    """A write that met a transaction at its item is sent again; where it always meets one, DynamoDB's word is told."""
+    """A write that met a transaction at its item is sent again; where it always does, DynamoDB's word is told."""
     _, calls = play(send(context(), CALL, writing=WRITE), Refusal(error, ""), {})
     assert len(calls) == 2
     with pytest.raises(ServiceError) as caught:

@@ -1,0 +1,315 @@
+"""What the matrix does and what must come of it: each verb on a small bank, and the states it may leave.
+
+A scene sets the table up, does one thing, and looks. `before` and `after` are what stands there when nothing and when
+all was done; there is no third state, except for a batch, which may be done in part. The ending says which of the two
+it is: success is `after`, an outcome that is unknown may be either, any other error is `before`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from singletable import AutoIncrement, Entity, Field, GlobalIndex, Key, OutcomeUnknown, Store, Table, Unprocessed
+
+__all__ = ["SCENES", "Account", "Entry", "Invoice", "Scene", "bank"]
+
+gsi1 = GlobalIndex("GSI1")
+bank = Table("bank", indexes=[gsi1])
+
+BATCH = 30
+
+
+class Account(Entity, table=bank, tag="account"):
+    name: Field[str]
+    owner: Field[str] = Field(default="ann")
+    level: Field[str] = Field(default="basic")
+    balance: Field[int] = Field(default=0)
+
+    key = Key(pk="#ACCOUNT#{name}", sk="#ACCOUNT")
+    by_owner = Key(on=gsi1, pk="#OWNER#{owner}", sk="#{level}#{name}")
+
+
+class Entry(Entity, table=bank, tag="entry"):
+    account: Field[str]
+    n: Field[int] = AutoIncrement()
+    memo: Field[str]
+
+    key = Key(pk="#ACCOUNT#{account}", sk="#ENTRY#{n}")
+
+
+class Invoice(Entity, table=bank, tag="invoice"):
+    number: Field[int] = AutoIncrement("counter")
+    memo: Field[str]
+
+    key = Key(pk="#INVOICE#{number}", sk="#INVOICE")
+
+
+State: TypeAlias = tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """One verb: what stands there first, what is done, how what stands there is told, and what it is before and after.
+
+    `result` is what the verb gives where it succeeds; `repeated` is what it may give instead where a reply was lost.
+    """
+
+    name: str
+    seed: Callable[[Store], object]
+    act: Callable[[Store], object]
+    look: Callable[[Any], State]
+    before: State
+    after: State
+    result: Callable[[Any], bool]
+    repeated: Callable[[Any], bool] = lambda _: False
+    in_part: bool = False
+    """Whether it may be done for some entities and not for others."""
+    in_steps: bool = False
+    """Whether an error may come after it is done: a table that was made, and could not be looked at. Run it again."""
+    made: bool = True
+    """Whether the table is made before."""
+
+    def allows(self, state: State, error: Exception | None) -> bool:
+        """Tell whether a state may be left with this ending."""
+        if error is None:
+            return state == self.after
+        if self.in_part and isinstance(error, Unprocessed):
+            listed = {getattr(each, "name", None) for each in error.items}
+            return set(self.after) - listed <= set(state) <= set(self.after) and bool(listed)
+        if not isinstance(error, OutcomeUnknown) and not self.in_steps:
+            return state == self.before
+        return state in (self.before, self.after) or (self.in_part and set(state) <= set(self.after))
+
+
+# What stands there ---------------------------------------------------------------------------------------------------
+
+
+def rows(items: list[Any], tag: str, *attributes: str) -> State:
+    """List the items of a tag, each as the texts of some of its attributes."""
+    own = [item for item in items if item.get("_et", {}).get("S") == tag]
+    return tuple(sorted(tuple(next(iter(item[name].values()), None) for name in attributes) for item in own))
+
+
+def accounts(items: list[Any]) -> State:
+    """List the accounts: name, level, balance and the sort key in the index."""
+    return rows(items, "account", "name", "level", "balance", "GSI1SK")
+
+
+def names(items: list[Any]) -> State:
+    """List the names of the accounts."""
+    return tuple(name for (name,) in rows(items, "account", "name"))
+
+
+def entries(items: list[Any]) -> State:
+    """List the entries by key, tombstones with their tag alone."""
+    stones = tuple((item["SK"]["S"], "gone") for item in items if item.get("_et", {}).get("S") == "!gone")
+    return tuple(sorted(rows(items, "entry", "SK", "memo") + stones))
+
+
+def invoices(items: list[Any]) -> State:
+    """List the invoices without their numbers: a reply that was lost may leave a gap."""
+    return rows(items, "invoice", "memo")
+
+
+def tables(found: Any) -> State:
+    """Tell whether the table is there; the transport looks for it by itself."""
+    return (found is not None,)
+
+
+def key(n: int) -> str:
+    """Write the sort key of an entry, as docs/keys.md has it: nineteen digits."""
+    return f"#ENTRY#{n:019d}"
+
+
+def bulk() -> list[Account]:
+    """Make the accounts of the batch."""
+    return [Account(name=f"{number:02d}") for number in range(BATCH)]
+
+
+def account(store: Store) -> Account:
+    """Store the account of most scenes."""
+    return store.put(Account(name="a", balance=10))
+
+
+def two_entries(store: Store) -> None:
+    """Store two entries, 1 and 2."""
+    for memo in ("one", "two"):
+        store.create(Entry(account="a", memo=memo))
+
+
+def one_invoice(store: Store) -> None:
+    """Store an invoice, so that its counter is there."""
+    store.create(Invoice(memo="old"))
+
+
+def nothing(_: Store) -> None:
+    """Store nothing."""
+
+
+A = Account.at(name="a")
+BASIC = ("a", "basic", "10", "#basic#a")
+GOLD = ("a", "gold", "10", "#gold#a")
+PAIR = ((key(1), "one"), (key(2), "two"))
+
+SCENES: tuple[Scene, ...] = (
+    Scene(
+        "create",
+        nothing,
+        lambda store: store.create(Account(name="a", balance=10)),
+        accounts,
+        before=(),
+        after=(BASIC,),
+        result=lambda made: made == Account(name="a", balance=10),
+    ),
+    Scene(
+        "create, sort_key",
+        two_entries,
+        lambda store: store.create(Entry(account="a", memo="new")),
+        entries,
+        before=PAIR,
+        after=(*PAIR, (key(3), "new")),
+        result=lambda made: (made.n, made.memo) == (3, "new"),
+    ),
+    Scene(
+        "create, counter",
+        one_invoice,
+        lambda store: store.create(Invoice(memo="new")),
+        invoices,
+        before=(("old",),),
+        after=(("new",), ("old",)),
+        result=lambda made: made.number > 1,
+    ),
+    Scene(
+        "put",
+        account,
+        lambda store: store.put(Account(name="a", balance=20)),
+        accounts,
+        before=(BASIC,),
+        after=(("a", "basic", "20", "#basic#a"),),
+        result=lambda made: made.balance == 20,
+    ),
+    Scene(
+        "put, when=",
+        account,
+        lambda store: store.put(Account(name="a", balance=20), when=Account.balance == 10),
+        accounts,
+        before=(BASIC,),
+        after=(("a", "basic", "20", "#basic#a"),),
+        result=lambda made: made.balance == 20,
+    ),
+    Scene(
+        "update, set",
+        account,
+        lambda store: store.update(A, Account.balance.set(20)),
+        accounts,
+        before=(BASIC,),
+        after=(("a", "basic", "20", "#basic#a"),),
+        result=lambda made: made.balance == 20,
+    ),
+    Scene(
+        "update, index",
+        account,
+        lambda store: store.update(A, Account.level.set("gold"), Account.owner.set("ann")),
+        accounts,
+        before=(BASIC,),
+        after=(GOLD,),
+        result=lambda made: made.level == "gold",
+    ),
+    Scene(
+        "update, add",
+        account,
+        lambda store: store.update(A, Account.balance.add(5)),
+        accounts,
+        before=(BASIC,),
+        after=(("a", "basic", "15", "#basic#a"),),
+        result=lambda made: made.balance == 15,
+    ),
+    Scene(
+        "delete",
+        account,
+        lambda store: store.delete(A),
+        accounts,
+        before=(BASIC,),
+        after=(),
+        result=lambda old: old == Account(name="a", balance=10),
+        repeated=lambda old: old is None,
+    ),
+    Scene(
+        "delete, tombstone",
+        two_entries,
+        lambda store: store.delete(Entry.at(account="a", n=2)),
+        entries,
+        before=PAIR,
+        after=((key(1), "one"), (key(2), "gone")),
+        result=lambda old: (old.n, old.memo) == (2, "two"),
+    ),
+    Scene(
+        "get",
+        account,
+        lambda store: store.get(A),
+        accounts,
+        before=(BASIC,),
+        after=(BASIC,),
+        result=lambda found: found == Account(name="a", balance=10),
+    ),
+    Scene(
+        "query",
+        two_entries,
+        lambda store: store.query(Entry.key(account="a")).all(),
+        entries,
+        before=PAIR,
+        after=PAIR,
+        result=lambda found: [each.n for each in found] == [1, 2],
+    ),
+    Scene(
+        "query, index",
+        account,
+        lambda store: store.query(Account.by_owner(owner="ann")).all(),
+        accounts,
+        before=(BASIC,),
+        after=(BASIC,),
+        result=lambda found: [each.name for each in found] == ["a"],
+    ),
+    Scene(
+        "count",
+        two_entries,
+        lambda store: store.count(Entry.key(account="a")),
+        entries,
+        before=PAIR,
+        after=PAIR,
+        result=lambda found: found == 2,
+    ),
+    Scene(
+        "put_many",
+        nothing,
+        lambda store: store.put_many(bulk()),
+        names,
+        before=(),
+        after=tuple(each.name for each in bulk()),
+        result=lambda made: len(made) == BATCH,
+        in_part=True,
+    ),
+    Scene(
+        "create_table",
+        nothing,
+        lambda store: store.create_table(),
+        tables,
+        before=(False,),
+        after=(True,),
+        result=lambda made: made is None,
+        in_steps=True,
+        made=False,
+    ),
+    Scene(
+        "delete_table",
+        nothing,
+        lambda store: store.delete_table(),
+        tables,
+        before=(True,),
+        after=(False,),
+        result=lambda made: made is None,
+        in_steps=True,
+    ),
+)
