@@ -10,6 +10,7 @@ from typing import Any, Never, Self, TypeVar
 from singletable.entity import Entity
 from singletable.errors import ConfigurationError
 from singletable.expressions import Change, Condition
+from singletable.forking import forget_in_child
 from singletable.loops import AsyncDriver
 from singletable.operations.tables import CreateTable, DeleteTable
 from singletable.queries import Query, Ref
@@ -28,8 +29,8 @@ class AsyncStore:
 
     `session` is an aiobotocore session and `client` an aiobotocore client that is open; everything else is as for
     `Store`. There is one client for each event loop, closed by `await store.close()`, by leaving `async with`, or with
-    its loop. A write whose task is cancelled may or may not have happened. ConfigurationError where aiobotocore is not
-    installed.
+    its loop; a forked child makes its own. A write whose task is cancelled may or may not have happened.
+    ConfigurationError where aiobotocore is not installed.
     """
 
     def __init__(
@@ -50,6 +51,11 @@ class AsyncStore:
             return nullcontext(client) if client is not None else _client(session, endpoint_url, region)
 
         self._driver = AsyncDriver(connect)
+        forget_in_child(self)
+
+    def forget(self) -> None:
+        """Drop all that was remembered, as a forked child must; called in each by itself."""
+        self._verbs.context.hints.forget()
 
     @classmethod
     def local(cls, table: Table, *, clock: Clock = utc_now) -> Never:

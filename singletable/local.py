@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from threading import Lock, RLock
+from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 from singletable.errors import ConfigurationError
+from singletable.forking import MAKING, forget_in_child
 
 if TYPE_CHECKING:
     from boto3 import Session
@@ -24,8 +25,16 @@ __all__ = ["local_client"]
 REGION = "us-east-1"
 ACCOUNT = "123456789012"
 
-_MAKING = Lock()
-"""Held while a client is made: a boto3 session makes one at a time."""
+
+class _Turn:
+    """The lock of one embedded engine."""
+
+    def __init__(self) -> None:
+        self.forget()
+
+    def forget(self) -> None:
+        """Let nobody hold the lock, as in a forked child."""
+        self.lock = RLock()
 
 
 def local_client() -> DynamoDBClient:
@@ -38,7 +47,7 @@ def local_client() -> DynamoDBClient:
         "proxies": {},
         "use_dualstack_endpoint": False,
     }
-    with _MAKING:
+    with MAKING:  # a boto3 session makes one at a time
         client: DynamoDBClient = _session().client("dynamodb", config=Config(**options))
     client.meta.events.register("before-send.dynamodb", _engine())
     return client
@@ -70,7 +79,8 @@ def _engine() -> Callable[..., Any]:
     from moto.core.request import normalize_request
     from werkzeug.exceptions import HTTPException
 
-    backend, lock = DynamoDBBackend(REGION, ACCOUNT), RLock()
+    backend, turn = DynamoDBBackend(REGION, ACCOUNT), _Turn()
+    forget_in_child(turn)
 
     class Handler(DynamoHandler):
         """moto's request handler, bound to this store's backend."""
@@ -84,7 +94,7 @@ def _engine() -> Callable[..., Any]:
         plain = normalize_request(request)
         status: Any
         headers: Any
-        with lock:
+        with turn.lock:
             try:
                 status, headers, body = Handler.dispatch(plain, plain.raw_url, plain.headers)
             except HTTPException as error:

@@ -9,12 +9,12 @@ and so know of every attempt. A client that is handed in keeps its own configura
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from threading import RLock
 from typing import Any, Self, TypeVar
 
 from singletable.driver import Driver
 from singletable.entity import Entity
 from singletable.expressions import Change, Condition
+from singletable.forking import MAKING, abandon, forget_in_child
 from singletable.local import local_client
 from singletable.operations.tables import CreateTable, DeleteTable
 from singletable.queries import Query, Ref
@@ -35,6 +35,8 @@ class Store:
     say where; without them boto3's environment rules hold (`AWS_PROFILE`, `AWS_DEFAULT_REGION`,
     `AWS_ENDPOINT_URL_DYNAMODB`, `AWS_MAX_ATTEMPTS` and so on). Nothing is sent, and no client made, before the first
     verb. DeclarationError where the table's entities do not fit together.
+
+    After a fork the child makes a client of its own; one that is handed in is kept, so make it after the fork.
     """
 
     def __init__(
@@ -50,10 +52,17 @@ class Store:
     ) -> None:
         check_place(client, session, endpoint_url, region)
         self._verbs = Verbs(table, name, clock)
-        self._made = client
+        self._given = self._made = client
         self._make: Callable[[], Any] = lambda: _client(session, endpoint_url, region)
-        self._making = RLock()
         self._driver = Driver(self._connected, workers=POOL)
+        forget_in_child(self)
+
+    def forget(self) -> None:
+        """Drop the connections and all that was remembered, as a forked child must; called in each by itself."""
+        if self._made is not self._given:
+            abandon(self._made)
+            self._made = self._given
+        self._verbs.context.hints.forget()
 
     @classmethod
     def local(cls, table: Table, *, clock: Clock = utc_now) -> Self:
@@ -67,10 +76,11 @@ class Store:
         return store
 
     def _connected(self) -> Any:
-        with self._making:
-            if self._made is None:
-                self._made = self._make()
-            return self._made
+        made = self._made
+        if made is None:
+            with MAKING:
+                made = self._made = self._make() if self._made is None else self._made
+        return made
 
     @property
     def table(self) -> Table:
