@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from singletable.errors import ServiceError, TableMismatch, TableMissing
 from singletable.indexes import KeyColumn
 from singletable.operations.context import Context
-from singletable.operations.sending import send
+from singletable.operations.sending import NOT_THERE, send, table_missing
 from singletable.schema import Table
 from singletable.wire import Call, Pause, Refusal, Steps
 
@@ -31,11 +32,8 @@ class CreateTable:
 
     def steps(self, context: Context) -> Steps[None]:
         """Send CreateTable, then DescribeTable until the table is active."""
-        try:
+        with suppress(Refusal):  # the only one that `send` lets through here: the table is there
             yield from send(context, Call("create_table", definition(self.table, context.table)))
-        except Refusal as refusal:
-            if refusal.error != "ResourceInUseException":
-                raise
         described = yield from _wait_until_active(context)
         found = tuple(differences(self.table, described))
         if found:
@@ -49,16 +47,37 @@ class CreateTable:
 
 @dataclass(frozen=True, slots=True)
 class DeleteTable:
-    """Drop the table with everything in it, and wait until it is gone. TableMissing where there is none."""
+    """Drop the table with everything in it, and wait until it is gone. TableMissing where there is none.
+
+    A table that is being made or changed is waited for.
+    """
 
     def steps(self, context: Context) -> Steps[None]:
-        """Send DeleteTable, then DescribeTable until the table is no longer known."""
-        yield from send(context, Call("delete_table", {"TableName": context.table}))
+        """Send DeleteTable until it is taken, then DescribeTable until the table is no longer known."""
+        yield from _drop(context)
         for wait in _waits():
             if not (yield from _described(context)):
                 return
             yield Pause(wait)
         raise _too_slow(context, "is still being deleted")
+
+
+def _drop(context: Context) -> Steps[None]:
+    """Send DeleteTable until it is taken; a table that is gone after an earlier try was deleted by that one."""
+    tried = False
+    for wait in _waits():
+        try:
+            yield from send(context, Call("delete_table", {"TableName": context.table}))
+        except Refusal as refusal:
+            if refusal.error == NOT_THERE:
+                if tried or refusal.sent > 1:
+                    return
+                raise table_missing(context) from refusal.__cause__
+        else:
+            return
+        tried = True
+        yield Pause(wait)
+    raise _too_slow(context, "is still in use")
 
 
 def _waits() -> Iterator[float]:
