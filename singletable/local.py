@@ -2,8 +2,9 @@
 
 Theory of operation. The client's `before-send` event answers every request from a moto backend of the store's own,
 under one lock, since moto's updates and transactions are not atomic under threads. Nothing global is touched: no
-environment variable, no patched class, no other client. Two local stores do not see each other, and `mock_aws` in the
-same process neither sees nor resets them.
+environment variable, no patched class, no other client; and nothing of the user's AWS configuration is read, be it
+missing or broken. Two local stores do not see each other, and `mock_aws` in the same process neither sees nor resets
+them.
 """
 
 from __future__ import annotations
@@ -60,8 +61,16 @@ def _session() -> Session:
     What a client hooks into is its own, so stores that share a session still do not see each other.
     """
     import boto3
+    from botocore.session import Session as Core
 
-    return boto3.Session(aws_access_key_id="local", aws_secret_access_key="local", region_name=REGION)
+    defaults = {name: (None, None, default, read) for name, (_, _, default, read) in Core.SESSION_VARIABLES.items()}
+    nowhere = dict.fromkeys(("config_file", "credentials_file"), (None, None, None, None))
+    return boto3.Session(
+        aws_access_key_id="local",
+        aws_secret_access_key="local",
+        region_name=REGION,
+        botocore_session=Core(session_vars={**defaults, **nowhere}),
+    )
 
 
 def _engine() -> Callable[..., Any]:
