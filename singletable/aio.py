@@ -16,7 +16,7 @@ from singletable.operations.tables import CreateTable, DeleteTable
 from singletable.queries import Query, Ref
 from singletable.rows import AsyncRows
 from singletable.schema import Table
-from singletable.verbs import CONNECT_SECONDS, POOL, Clock, Operation, Verbs, check_place, utc_now
+from singletable.verbs import CONNECT_SECONDS, POOL, Clock, Operation, Verbs, check_place, check_table, utc_now
 
 __all__ = ["AsyncRows", "AsyncStore"]
 
@@ -60,6 +60,7 @@ class AsyncStore:
     @classmethod
     def local(cls, table: Table, *, clock: Clock = utc_now) -> Never:
         """Refuse: the embedded engine (moto) answers no aiobotocore client. ConfigurationError says what to use."""
+        check_table(table)
         raise ConfigurationError(
             f"AsyncStore.local({table.name!r}): the embedded engine works with Store only",
             hint="start an engine, such as `npx dynoxide --port 8000`, and pass endpoint_url='http://127.0.0.1:8000'",
@@ -152,7 +153,7 @@ class AsyncStore:
 
     async def first(self, query: Query[E]) -> E | None:
         """Read the first entity of a query; None where there is none."""
-        return next(iter(await self.query(query.limit(1)).all()), None)
+        return next(iter(await self.query(self._verbs.first(query)).all()), None)
 
     async def count(self, query: Query[E]) -> int:
         """Count what a query gives, over all its pages."""

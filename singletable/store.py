@@ -20,7 +20,7 @@ from singletable.operations.tables import CreateTable, DeleteTable
 from singletable.queries import Query, Ref
 from singletable.rows import Rows
 from singletable.schema import Table
-from singletable.verbs import CONNECT_SECONDS, POOL, Clock, Operation, Verbs, check_place, utc_now
+from singletable.verbs import CONNECT_SECONDS, POOL, Clock, Operation, Verbs, check_place, check_table, utc_now
 
 __all__ = ["Store"]
 
@@ -71,6 +71,7 @@ class Store:
         For demos, tests and learning: it needs the extra `local` (moto), keeps everything in memory, and is seen by
         this store alone. ConfigurationError where moto is not installed.
         """
+        check_table(table)
         store = cls(table, client=local_client(), clock=clock)
         store.create_table()
         return store
@@ -161,7 +162,7 @@ class Store:
 
     def first(self, query: Query[E]) -> E | None:
         """Read the first entity of a query; None where there is none."""
-        return next(iter(self.query(query.limit(1))), None)
+        return next(iter(self.query(self._verbs.first(query))), None)
 
     def count(self, query: Query[E]) -> int:
         """Count what a query gives, over all its pages."""

@@ -22,7 +22,7 @@ from singletable.queries import Query, Ref
 from singletable.schema import Table, kinds_of, model_of
 from singletable.wire import Steps
 
-__all__ = ["CONNECT_SECONDS", "POOL", "Clock", "Operation", "Verbs", "check_place", "utc_now"]
+__all__ = ["CONNECT_SECONDS", "POOL", "Clock", "Operation", "Verbs", "check_place", "check_table", "utc_now"]
 
 T_co = TypeVar("T_co", covariant=True)
 E = TypeVar("E", bound=Entity)
@@ -59,10 +59,22 @@ def check_place(client: Any, *others: Any) -> None:
         )
 
 
+def check_table(table: object) -> None:
+    """Raise UsageError where a store is made of anything but a Table, such as an entity class or a name."""
+    if isinstance(table, Table):
+        return
+    hint = 'such as app = Table("app"), and class User(Entity, table=app, ...)'
+    if isinstance(table, type) and issubclass(table, Entity):
+        hint = f"hand over the Table that {table.__name__} is declared with: table=..."
+    raise UsageError(f"a store was given {_given(table)}, wanted a Table", hint=hint)
+
+
 class Verbs:
     """A table under a name, and for each verb the operation that does it."""
 
     def __init__(self, table: Table, name: str | None, clock: Clock) -> None:
+        check_table(table)
+        _check_name(name)
         table.check()
         self.table = table
         self.context = Context(
@@ -77,11 +89,11 @@ class Verbs:
 
     def get(self, ref: Ref[E], consistent: bool) -> Get[E]:
         """Make the operation of `get`."""
-        return Get(self._ref(ref), consistent)
+        return Get(self._ref(ref), _flag(consistent))
 
     def one(self, ref: Ref[E], consistent: bool) -> One[E]:
         """Make the operation of `one`."""
-        return One(self._ref(ref), consistent)
+        return One(self._ref(ref), _flag(consistent))
 
     def create(self, entity: E) -> Create[E]:
         """Make the operation of `create`."""
@@ -109,24 +121,34 @@ class Verbs:
 
     def put_many(self, entities: Iterable[E]) -> PutMany[E]:
         """Make the operation of `put_many`."""
-        return PutMany(tuple(self._own(entity) for entity in entities))
+        if isinstance(entities, Entity) or not isinstance(entities, Iterable):
+            hint = "a list or another iterable of them; store.put(...) stores one"
+            raise UsageError(f"given {_given(entities)}, wanted entities", hint=hint)
+        given = tuple(entities)
+        for one in {type(each): each for each in given}.values():
+            self._own(one)
+        return PutMany(given)
+
+    def first(self, query: Query[E]) -> Query[E]:
+        """Narrow a query to its first entity."""
+        return self.query(query).limit(1)
 
     def query(self, query: Query[E]) -> Query[E]:
         """Give a query back if it is one of this table."""
         if not isinstance(query, Query):
-            raise UsageError(f"given {kind_of(query)}, wanted a query", hint="such as Order.key(user_id=...)")
+            raise UsageError(f"given {_given(query)}, wanted a query", hint=f"such as {self._example(query, 'key')}")
         self._check(query.entity)
         return query
 
     def _own(self, entity: E) -> E:
         if not isinstance(entity, Entity):
-            raise UsageError(f"given {kind_of(entity)}, wanted an entity", hint="an instance of a subclass of Entity")
+            raise self._no_entity(entity)
         self._check(type(entity))
         return entity
 
     def _ref(self, ref: Ref[E]) -> Ref[E]:
         if not isinstance(ref, Ref):
-            raise UsageError(f"given {kind_of(ref)}, wanted a reference", hint="such as User.at(user_id=...)")
+            raise UsageError(f"given {_given(ref)}, wanted a reference", hint=f"such as {self._example(ref, 'at')}")
         self._check(ref.entity)
         return ref
 
@@ -134,9 +156,33 @@ class Verbs:
         if isinstance(what, Ref):
             ref: Ref[E] = self._ref(what)
             return ref
+        if not isinstance(what, Entity):
+            hint = f"such as {self._example(what, 'at')}"
+            raise UsageError(f"given {_given(what)}, wanted a reference or an entity", hint=hint)
         entity = self._own(what)
         parts = model_of(type(entity)).primary.parts
         return type(entity).at(**{name: entity.__dict__.get(name) for name in parts})
+
+    def _no_entity(self, given: object) -> UsageError:
+        kind = self._kind(given)
+        hint = "an instance of a subclass of Entity" if kind is None else f"an instance, such as {kind.__name__}(...)"
+        return UsageError(f"given {_given(given)}, wanted an entity", hint=hint)
+
+    def _example(self, given: object, call: str) -> str:
+        """Write the call that makes a query ("key") or reference ("at") of the class in hand."""
+        kind = self._kind(given)
+        if kind is None:
+            return f"MyEntity.{call}(...)"
+        model = kinds_of(kind)[0]
+        parts = model.primary.pk_parts if call == "key" else model.primary.parts
+        return f"{model.name}.{call}({', '.join(f'{part}=...' for part in parts)})"
+
+    def _kind(self, given: object) -> type[Entity] | None:
+        """Find the entity class that something stands for, or else one of the table."""
+        kind = given.entity if isinstance(given, Ref | Query) else given if isinstance(given, type) else type(given)
+        if issubclass(kind, Entity) and kind.__table__ is not None:
+            return kind
+        return next(iter(self.table.entities), None)
 
     def _check(self, entity: type) -> None:
         table = kinds_of(entity)[0].table
@@ -146,6 +192,22 @@ class Verbs:
                 hint="make a Store for that table",
             )
         self.table.check()
+
+
+def _check_name(name: object) -> None:
+    if name is not None and (not isinstance(name, str) or not name):
+        raise UsageError(f"name= was given {_given(name)}, wanted text", hint="leave it out for the Table's own name")
+
+
+def _flag(consistent: object) -> bool:
+    if not isinstance(consistent, bool):
+        raise UsageError(f"consistent= was given {_given(consistent)}, wanted True or False", hint="False costs half")
+    return consistent
+
+
+def _given(value: object) -> str:
+    """Describe what was given: a class by its name, anything else by its kind."""
+    return f"the class {value.__name__}" if isinstance(value, type) else kind_of(value)
 
 
 def _attempts() -> int:
