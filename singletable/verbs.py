@@ -63,9 +63,10 @@ def check_table(table: object) -> None:
     """Raise UsageError where a store is made of anything but a Table, such as an entity class or a name."""
     if isinstance(table, Table):
         return
-    hint = 'such as app = Table("app"), and class User(Entity, table=app, ...)'
-    if isinstance(table, type) and issubclass(table, Entity):
-        hint = f"hand over the Table that {table.__name__} is declared with: table=..."
+    kind = _class_of(table)
+    hint = f"hand over the Table that {kind.__name__} is declared with: table=..."
+    if not issubclass(kind, Entity):
+        hint = 'such as app = Table("app"), and class User(Entity, table=app, ...)'
     raise UsageError(f"a store was given {_given(table)}, wanted a Table", hint=hint)
 
 
@@ -179,7 +180,7 @@ class Verbs:
 
     def _kind(self, given: object) -> type[Entity] | None:
         """Find the entity class that something stands for, or else one of the table."""
-        kind = given.entity if isinstance(given, Ref | Query) else given if isinstance(given, type) else type(given)
+        kind = _class_of(given)
         if issubclass(kind, Entity) and kind.__table__ is not None:
             return kind
         return next(iter(self.table.entities), None)
@@ -203,6 +204,12 @@ def _flag(consistent: object) -> bool:
     if not isinstance(consistent, bool):
         raise UsageError(f"consistent= was given {_given(consistent)}, wanted True or False", hint="False costs half")
     return consistent
+
+
+def _class_of(given: object) -> type:
+    """Give the class that something is, is of, or refers to."""
+    found = getattr(given, "entity", None) if isinstance(given, Ref | Query) else given
+    return found if isinstance(found, type) else type(found)
 
 
 def _given(value: object) -> str:

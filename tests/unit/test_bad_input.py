@@ -337,7 +337,11 @@ def test_a_verb_is_given_the_wrong_thing(store: Store, act: Callable[[Store], ob
 def test_the_table_of_each_class_is_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """A batch of many entities of two classes checks two of them, not all."""
     store, looked = Store(shop, client=Answering(batch_write_item={})), list[str]()
-    monkeypatch.setattr(store._verbs, "_check", lambda kind: looked.append(kind.__name__))
+
+    def look(kind: type) -> None:
+        looked.append(kind.__name__)
+
+    monkeypatch.setattr(store._verbs, "_check", look)
     users = [User(user_id=f"u{number}", name="A") for number in range(10)]
     store.put_many([*users, Region(country="CN", path=("a",))])
     assert looked == ["User", "Region"]
