@@ -10,7 +10,6 @@ from typing import Any, Never, Self, TypeVar
 from singletable.entity import Entity
 from singletable.errors import ConfigurationError
 from singletable.expressions import Change, Condition
-from singletable.forking import forget_in_child
 from singletable.loops import AsyncDriver
 from singletable.operations.tables import CreateTable, DeleteTable
 from singletable.queries import Query, Ref
@@ -51,11 +50,6 @@ class AsyncStore:
             return nullcontext(client) if client is not None else _client(session, endpoint_url, region)
 
         self._driver = AsyncDriver(connect)
-        forget_in_child(self)
-
-    def forget(self) -> None:
-        """Drop all that was remembered, as a forked child must; called in each by itself."""
-        self._verbs.context.hints.forget()
 
     @classmethod
     def local(cls, table: Table, *, clock: Clock = utc_now) -> Never:

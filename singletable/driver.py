@@ -39,7 +39,7 @@ class Driver:
         self._workers = workers
         self._pool: ThreadPoolExecutor | None = None
         self.forget()
-        forget_in_child(self)
+        forget_in_child(self, Driver.forget)
 
     def forget(self) -> None:
         """Begin with no locks and no threads, as a forked child must: a lock held at the fork is never released."""

@@ -11,30 +11,25 @@ from __future__ import annotations
 
 import os
 import weakref
+from collections.abc import Callable
 from threading import RLock
-from typing import Protocol
+from typing import Any, TypeVar
 
-__all__ = ["MAKING", "Forgetful", "abandon", "forget_in_child"]
+__all__ = ["MAKING", "abandon", "forget_in_child"]
+
+T = TypeVar("T")
 
 PATIENCE = 5.0
 """Seconds that a fork waits at most for a client that another thread makes."""
 
 
-class Forgetful(Protocol):
-    """What holds locks or connections."""
-
-    def forget(self) -> None:
-        """Begin anew in a forked child, where no other thread runs."""
-        ...
-
-
-_OWNERS: weakref.WeakSet[Forgetful] = weakref.WeakSet()
+_OWNERS: weakref.WeakKeyDictionary[Any, Callable[[Any], None]] = weakref.WeakKeyDictionary()
 _ABANDONED: list[object] = []
 
 
-def forget_in_child(owner: Forgetful) -> None:
-    """Have `owner.forget()` called in every forked child, for as long as the owner lives."""
-    _OWNERS.add(owner)
+def forget_in_child(owner: T, forget: Callable[[T], None]) -> None:
+    """Have `forget(owner)` called in every forked child, where no other thread runs, for as long as the owner lives."""
+    _OWNERS[owner] = forget
 
 
 def abandon(dropped: object) -> None:
@@ -70,8 +65,8 @@ class _Making:
             self._lock.release()
         else:
             self._lock = RLock()
-        for owner in list(_OWNERS):
-            owner.forget()
+        for owner, forget in list(_OWNERS.items()):
+            forget(owner)
 
 
 MAKING = _Making()

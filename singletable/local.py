@@ -89,7 +89,7 @@ def _engine() -> Callable[..., Any]:
     from werkzeug.exceptions import HTTPException
 
     backend, turn = DynamoDBBackend(REGION, ACCOUNT), _Turn()
-    forget_in_child(turn)
+    forget_in_child(turn, _Turn.forget)
 
     class Handler(DynamoHandler):
         """moto's request handler, bound to this store's backend."""

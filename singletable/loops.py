@@ -44,7 +44,7 @@ class AsyncDriver:
     def __init__(self, connect: Connect) -> None:
         self._connect = connect
         self._loops: weakref.WeakKeyDictionary[AbstractEventLoop, _Loop] = weakref.WeakKeyDictionary()
-        forget_in_child(self)
+        forget_in_child(self, AsyncDriver.forget)
 
     def forget(self) -> None:
         """Begin with no clients and no locks, as a forked child must, even in a loop that it took over."""

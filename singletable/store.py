@@ -55,14 +55,13 @@ class Store:
         self._given = self._made = client
         self._make: Callable[[], Any] = lambda: _client(session, endpoint_url, region)
         self._driver = Driver(self._connected, workers=POOL)
-        forget_in_child(self)
+        forget_in_child(self, Store._forget)
 
-    def forget(self) -> None:
-        """Drop the connections and all that was remembered, as a forked child must; called in each by itself."""
+    def _forget(self) -> None:
+        """Drop a client that was made here, as a forked child must."""
         if self._made is not self._given:
             abandon(self._made)
             self._made = self._given
-        self._verbs.context.hints.forget()
 
     @classmethod
     def local(cls, table: Table, *, clock: Clock = utc_now) -> Self:

@@ -8,13 +8,14 @@ import secrets
 import time
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
-from typing import Any, Protocol, TypeAlias, TypeVar
+from typing import Any, Protocol, TypeAlias, TypeVar, cast
 
 from singletable.entity import Entity
 from singletable.errors import ConfigurationError, UsageError, kind_of
 from singletable.expressions import Change, Condition
+from singletable.forking import forget_in_child
 from singletable.operations.batch import PutMany
-from singletable.operations.context import Context
+from singletable.operations.context import Context, Hints
 from singletable.operations.query import Count
 from singletable.operations.single import Create, Delete, Get, One, Put
 from singletable.operations.update import Update, changes_of
@@ -87,6 +88,7 @@ class Verbs:
             attempts=_attempts(),
             workers=WORKERS,
         )
+        forget_in_child(self.context.hints, Hints.forget)
 
     def get(self, ref: Ref[E], consistent: bool) -> Get[E]:
         """Make the operation of `get`."""
@@ -208,8 +210,9 @@ def _flag(consistent: object) -> bool:
 
 def _class_of(given: object) -> type:
     """Give the class that something is, is of, or refers to."""
-    found = getattr(given, "entity", None) if isinstance(given, Ref | Query) else given
-    return found if isinstance(found, type) else type(found)
+    if isinstance(given, Ref | Query):
+        return cast("Ref[Any] | Query[Any]", given).entity
+    return given if isinstance(given, type) else type(given)
 
 
 def _given(value: object) -> str:
