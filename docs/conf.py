@@ -6,6 +6,9 @@ import re
 from importlib.metadata import version as version_of
 from typing import TYPE_CHECKING
 
+import singletable
+from singletable import errors
+
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
@@ -33,6 +36,7 @@ html_title = "singletable"
 html_copy_source = False
 copybutton_exclude = ".linenos, .gp, .go"
 
+ERROR = re.compile(rf"(`[^`]*`)|\b({'|'.join(name for name in errors.__all__ if name in singletable.__all__)})\b")
 LIST_ITEM = re.compile(r"[-*] |\d+\. |>>> ")
 
 
@@ -50,6 +54,18 @@ def show_drawings(app: Sphinx, what: str, name: str, obj: object, options: objec
             lines[number:number] = ["::", ""]
 
 
+def link_errors(app: Sphinx, what: str, name: str, obj: object, options: object, lines: list[str]) -> None:
+    """Make a link of each error that a docstring names in its sentences; code and drawings stay as they are."""
+    for number, line in enumerate(lines):
+        if not line.startswith(("    ", ">>>")) and name.rpartition(".")[2] not in errors.__all__:
+            lines[number] = ERROR.sub(_linked, line)
+
+
+def _linked(found: re.Match[str]) -> str:
+    return found[1] or f":py:exc:`{found[2]} <singletable.{found[2]}>`"
+
+
 def setup(app: Sphinx) -> None:
-    """Connect the docstring reader."""
+    """Connect the docstring readers."""
     app.connect("autodoc-process-docstring", show_drawings)
+    app.connect("autodoc-process-docstring", link_errors)

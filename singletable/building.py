@@ -135,7 +135,7 @@ class _Plan:
                     hint="an item has one place in an index: add a second GlobalIndex",
                 )
             layouts[name] = self._conditional(key, binding.layout(key))
-        self._check_shared(layouts)
+        self._check_shared({self.primary.name: binding.layout(self.primary), **layouts})
         return layouts
 
     def _check_index(self, name: str, key: Key) -> None:
@@ -146,7 +146,7 @@ class _Plan:
             )
 
     def _check_shared(self, layouts: Mapping[str, Layout]) -> None:
-        """Raise where two index keys write different text to one attribute."""
+        """Raise where two keys write different text to one attribute."""
         written: dict[str, tuple[str, str]] = {}
         for name, layout in layouts.items():
             for column in layout.columns:
@@ -169,9 +169,10 @@ class _Plan:
             )
         names = {field.attribute: name for name, field in self.fields.items()}
         watched = tuple(dict.fromkeys(names[path.segments[0]] for path in paths_of(condition)))
-        if layout.plain:
+        own = {column.name for column in self.table.pks + self.table.sks}
+        if layout.plain or own.issuperset(layout.names):
             raise DeclarationError(
-                f"{self.cls.__qualname__}.{key.name}: when= cannot leave out a key that is a field itself",
+                f"{self.cls.__qualname__}.{key.name}: when= cannot leave out a key that is a field or the table's own",
                 hint="give the index key attributes of its own, with text templates",
             )
         return replace(layout, when=condition, watched=watched)

@@ -3,7 +3,8 @@
 Theory of operation. A subclass statement collects the fields of its own body, writes an `__init__` for all it has, and,
 where it declares a primary key, makes its model. Whatever can be wrong is raised from `__init_subclass__`, in the class
 statement itself. Instances keep their values in `__dict__`, so equality is a dict compare; what was stored beside the
-fields (attributes we do not know, the create id) hides in a slot and goes along when an entity is evolved.
+fields (attributes we do not know, the create id) hides in a slot and goes along when an entity is evolved; so do the
+names of the fields that were not read.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from singletable.queries import Ref, refer
 from singletable.schema import Declared, Table, model_of
 from singletable.wire import AttributeValue
 
-__all__ = ["Entity", "evolve", "fields", "values_of"]
+__all__ = ["Entity", "assemble", "evolve", "fields", "left_out", "values_of"]
 
 E = TypeVar("E", bound="Entity")
 
@@ -51,9 +52,10 @@ class Entity:
     orphans rows); items under `aliases` are read too. A subclass without a primary `Key` is abstract.
     """
 
-    __slots__ = ("__dict__", "__weakref__", "_hidden")
+    __slots__ = ("__dict__", "__weakref__", "_hidden", "_left_out")
 
     _hidden: dict[str, AttributeValue]
+    _left_out: frozenset[str]
 
     def __init_subclass__(
         cls, *, table: Table | None = None, tag: str | None = None, aliases: Iterable[str] = ()
@@ -100,14 +102,16 @@ class Entity:
 
     def __repr__(self) -> str:
         values = ", ".join(f"{name}={self.__dict__[name]!r}" for name in self.__fields__ if name in self.__dict__)
-        return f"{type(self).__name__}({values})"
+        return f"{type(self).__name__}({values}{'' if left_out(self) is None else ', ...'})"
 
-    def __getstate__(self) -> tuple[dict[str, Any], dict[str, AttributeValue]]:
-        return self.__dict__, getattr(self, "_hidden", {})
+    def __getstate__(self) -> tuple[dict[str, Any], dict[str, AttributeValue], frozenset[str] | None]:
+        return self.__dict__, getattr(self, "_hidden", {}), left_out(self)
 
-    def __setstate__(self, state: tuple[dict[str, Any], dict[str, AttributeValue]]) -> None:
+    def __setstate__(self, state: tuple[dict[str, Any], dict[str, AttributeValue], frozenset[str] | None]) -> None:
         self.__dict__.update(state[0])
         object.__setattr__(self, "_hidden", state[1])
+        if state[2] is not None:
+            object.__setattr__(self, "_left_out", state[2])
 
     __fields__: ClassVar[Mapping[str, Field[Any]]] = {}
     __table__: ClassVar[Table | None] = None
@@ -136,8 +140,25 @@ def evolve(entity: E, **changes: object) -> E:
             raise UsageError(
                 f"{type(entity).__name__}.{name} is computed", hint="change the fields it is computed from"
             )
+    hidden, missing = getattr(entity, "_hidden", {}), left_out(entity)
+    if missing is not None:
+        return assemble(type(entity), {**entity.__dict__, **changes}, hidden, missing)
     made = type(entity)(**{**entity.__dict__, **changes})
-    object.__setattr__(made, "_hidden", getattr(entity, "_hidden", {}))
+    object.__setattr__(made, "_hidden", hidden)
+    return made
+
+
+def left_out(entity: Entity) -> frozenset[str] | None:
+    """Name the fields that were not read; None for an entity that was made or read as a whole."""
+    return getattr(entity, "_left_out", None)
+
+
+def assemble(
+    entity: type[E], values: dict[str, Any], hidden: dict[str, AttributeValue], missing: frozenset[str] | None
+) -> E:
+    """Make an entity from what was read, past its constructor; `missing` are the fields that were left out."""
+    made = entity.__new__(entity)
+    made.__setstate__((values, hidden, missing))
     return made
 
 

@@ -17,6 +17,7 @@
     ├── ItemTooLarge
     ├── CorruptItem                 a stored item that contradicts itself
     ├── NumberNotAssigned           a number read before it was drawn
+    ├── FieldNotLoaded              a field that only() left out of a query
     ├── QueryError                  a query DynamoDB cannot run                ST40xx
     ├── NoTruthValue
     ├── UsageError                  a call that makes no sense                 ST50xx
@@ -51,6 +52,7 @@ __all__ = [
     "ConfigurationError",
     "CorruptItem",
     "DeclarationError",
+    "FieldNotLoaded",
     "FieldValueError",
     "ForeignItem",
     "ItemTooLarge",
@@ -264,6 +266,13 @@ class NumberNotAssigned(SingleTableError, AttributeError):
     field: str
 
 
+class FieldNotLoaded(SingleTableError, AttributeError):
+    """A field was needed that a query left out by `only()`; an entity read so cannot be written as a whole."""
+
+    code = "ST3006"
+    field: str
+
+
 class QueryError(SingleTableError, ValueError):
     """A query or scan asks for what DynamoDB cannot do; nothing was sent."""
 
@@ -310,10 +319,16 @@ class ForeignItem(SingleTableError):
 
 
 class Unprocessed(SingleTableError):
-    """A batch ended with items that DynamoDB did not take; `items` lists exactly those, the others are stored."""
+    """A verb on many items ended without some of them: `items` lists exactly those, the others are done.
+
+    `causes` has the error of each, in the same order; None where DynamoDB just never took it. `done` is what the verb
+    would have given back for the others, with the numbers that were drawn; of reads and deletes, nothing.
+    """
 
     code = "ST5006"
     items: tuple[object, ...]
+    causes: tuple[SingleTableError | None, ...]
+    done: tuple[object, ...] = ()
 
 
 class OutcomeUnknown(SingleTableError):

@@ -30,9 +30,13 @@ def no_truth(what: str, instead: str) -> NoReturn:
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """Where a value stands in an item: the attribute's stored name, then the steps into a map."""
+    """Where a value stands in an item: the attribute's stored name, then the steps into a map.
+
+    `source` is the field it was made from, so that a condition or change of another class is told.
+    """
 
     segments: tuple[str, ...]
+    source: object = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         for name in self.segments:
@@ -106,12 +110,16 @@ def paths_of(condition: Condition) -> tuple[Path, ...]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Change:
-    """One change of an update: `action` is set, remove, add or delete; `value` in DynamoDB JSON, `given` as it was."""
+    """One change of an update: `action` is set, remove, add or delete; `value` in DynamoDB JSON, `given` as it was.
+
+    `base` is what an absent attribute counts as when a number is added to it; None for 0.
+    """
 
     action: str
     path: Path
     value: AttributeValue | None = None
     given: object = None
+    base: AttributeValue | None = None
 
     def __bool__(self) -> bool:
         no_truth("a change", "hand it to store.update(...)")
@@ -214,5 +222,7 @@ def _pynamodb_action(change: Change) -> ConditionOf:
     path = _path(change.path)
     if change.action == "remove":
         return made.RemoveAction(path)
+    if change.base is not None:
+        return made.SetAction(path, (path | _operand(change.base)) + _operand(change.value or {}))
     kinds: dict[str, ConditionOf] = {"set": made.SetAction, "add": made.AddAction, "delete": made.DeleteAction}
     return kinds[change.action](path, _operand(change.value or {}))

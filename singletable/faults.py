@@ -28,7 +28,7 @@ def reraise(error: Exception, endpoint: str) -> NoReturn:
     if isinstance(error, theirs.ClientError):
         raise _refusal(error.response) from error
     if isinstance(error, theirs.EndpointConnectionError | theirs.ConnectTimeoutError | theirs.ProxyConnectionError):
-        raise NoReply(str(error), endpoint=endpoint, sent=False) from error
+        raise NoReply(str(error), endpoint=endpoint, sent=_broke(error)) from error
     if isinstance(error, theirs.HTTPClientError | theirs.ConnectionError):
         raise NoReply(str(error), endpoint=endpoint, sent=True) from error
     if isinstance(error, theirs.ParamValidationError):
@@ -87,6 +87,17 @@ def _signed_out() -> tuple[type[Exception], ...]:
 
     names = ("SSOError", "TokenRetrievalError", "NoAuthTokenError", "LoginError")
     return tuple(getattr(theirs, name) for name in names if hasattr(theirs, name))
+
+
+def _broke(error: Exception) -> bool:
+    """Tell whether a connection that was there broke, and the request with it.
+
+    aiobotocore says EndpointConnectionError of it too, where aiohttp says ClientOSError; a connection that could not be
+    made is a ClientConnectorError, which is a kind of that.
+    """
+    under = getattr(error, "kwargs", {}).get("error")
+    names = {kind.__name__ for kind in type(under).__mro__}
+    return "ClientConnectionError" in names and "ClientConnectorError" not in names
 
 
 def _refusal(response: Mapping[str, Any]) -> Refusal:

@@ -11,11 +11,20 @@ from __future__ import annotations
 import builtins
 from collections.abc import Callable, Hashable
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any, Generic, Never, NoReturn, TypeVar, overload
+from enum import Enum
+from typing import TYPE_CHECKING, Any, Generic, Literal, Never, NoReturn, TypeVar, get_args, get_origin, overload
 
 from singletable.adopted import Attribute, adopted
-from singletable.codecs import Codec, CodecError, Scope, codec_for
-from singletable.errors import DeclarationError, FieldValueError, NoTruthValue, NumberNotAssigned, QueryError, kind_of
+from singletable.codecs import Codec, CodecError, Scope, codec_for, unwrapped
+from singletable.errors import (
+    DeclarationError,
+    FieldNotLoaded,
+    FieldValueError,
+    NoTruthValue,
+    NumberNotAssigned,
+    QueryError,
+    kind_of,
+)
 from singletable.expressions import IN_OPERANDS, Change, Condition, Path
 from singletable.wire import AttributeValue
 
@@ -161,6 +170,12 @@ class Field(Generic[T]):
     def __get__(self, instance: object | None, owner: Any) -> T | Field[T]:
         if instance is None:
             return self
+        if self.name in (getattr(instance, "_left_out", None) or ()):
+            raise FieldNotLoaded(
+                f"{owner.__name__}.{self.name} was not read: the query named other fields in only()",
+                hint="name the field in only() too, or read the entity with store.get(...)",
+                field=self.name,
+            )
         raise NumberNotAssigned(
             f"{owner.__name__}.{self.name} has no value yet",
             hint="a number is drawn when the entity is stored: use what store.create(...) returns",
@@ -178,7 +193,7 @@ class Field(Generic[T]):
     @property
     def path(self) -> Path:
         """Where the value stands in an item."""
-        return Path((self.attribute,))
+        return Path((self.attribute,), self)
 
     def _compare(self, operator: str, value: object) -> Condition:
         return Condition(operator, (self.path, self._operand(value)))
@@ -297,14 +312,17 @@ class Field(Generic[T]):
         return self._accumulate("delete", value, _SETS)
 
     def _accumulate(self, action: str, value: object, types: frozenset[str]) -> Change:
-        if self.codec.attribute_type not in types:
+        kind = self.codec.attribute_type
+        if kind not in types or _is_choice(self.annotation):
             raise FieldValueError(
                 self.name,
                 given=f"{action}() on a field of {self.codec.wanted}",
                 wanted="a number or a set" if "N" in types else "a set",
                 hint="use set()",
             )
-        return Change(action, self.path, self._operand(value), value)
+        base = self.when_absent() if kind == "N" else None
+        counted = None if base is MISSING or not base else self.encoded(base)
+        return Change(action, self.path, self._operand(value), value, counted)
 
     # As an object ----------------------------------------------------------------------------------------------------
 
@@ -351,6 +369,14 @@ class computed(Field[T]):  # noqa: N801  # used as a decorator, like property
 
         def __get__(self, instance: object | None, owner: Any) -> Any:
             return self if instance is None else self.function(instance)
+
+
+def _is_choice(annotation: object) -> bool:
+    """Say whether values are members of an Enum or Literal: a member's number plus one is none."""
+    plain = unwrapped(annotation)
+    kinds = [unwrapped(each) for each in (get_args(plain) or (plain,))]
+    enums = [each for each in kinds if isinstance(each, type) and issubclass(each, Enum)]
+    return get_origin(plain) is Literal or bool(enums) or any(get_origin(each) is Literal for each in kinds)
 
 
 _SETS = frozenset({"SS", "NS", "BS"})

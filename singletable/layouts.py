@@ -49,6 +49,10 @@ class Column:
         return f"{{{template.part}}}" if isinstance(template, NativeTemplate) else template.template.text
 
 
+def _parts(columns: tuple[Column, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(part for column in columns for part in column.template.parts))
+
+
 def wire_key(template: KeyTemplate, text: str) -> AttributeValue:
     """Give key text in DynamoDB JSON; a binary key is written as hex until then."""
     return {template.attribute_type: bytes.fromhex(text) if template.attribute_type == "B" else text}
@@ -65,7 +69,7 @@ class Layout:
 
     `local` tells a local index, which can be read consistently. `when` is the condition an item meets to be in the
     index at all, and `watched` the fields it looks at. `origin` is the key it was declared by, which kinds of a base
-    share.
+    share. The other attributes are worked out of these once.
     """
 
     index: str | None
@@ -75,6 +79,37 @@ class Layout:
     when: Condition | None = None
     watched: tuple[str, ...] = ()
     origin: object = field(default=None, compare=False, repr=False)
+    columns: tuple[Column, ...] = field(init=False, repr=False)
+    parts: tuple[str, ...] = field(init=False, repr=False)
+    """Every part, the partition key's first; a part in both halves once."""
+    pk_parts: tuple[str, ...] = field(init=False, repr=False)
+    """The parts of the partition key."""
+    optional: frozenset[str] = field(init=False, repr=False)
+    """The parts that may be absent, `{part?}`."""
+    required: tuple[str, ...] = field(init=False, repr=False)
+    """The parts without which there is no key: all but the optional ones."""
+    names: tuple[str, ...] = field(init=False, repr=False)
+    """The key attributes' names."""
+    raw: bool = field(init=False, repr=False)
+    """Whether a half of the key holds values as they are, unescaped."""
+    plain: Mapping[str, str] = field(init=False, repr=False)
+    """The key attributes that hold one field's value just as the field itself would be stored, with that field."""
+
+    def __post_init__(self) -> None:
+        columns = self.pks + self.sks
+        texts = [column.template for column in columns if isinstance(column.template, BoundTemplate)]
+        parts, optional = _parts(columns), frozenset[str]().union(*(each.optional for each in texts))
+        self._derive("columns", columns)
+        self._derive("parts", parts)
+        self._derive("pk_parts", _parts(self.pks))
+        self._derive("optional", optional)
+        self._derive("required", tuple(part for part in parts if part not in optional))
+        self._derive("names", tuple(column.name for column in columns))
+        self._derive("raw", any(each.raw for each in texts))
+        self._derive("plain", {column.name: column.template.parts[0] for column in columns if column.is_plain})
+
+    def _derive(self, name: str, value: object) -> None:
+        object.__setattr__(self, name, value)
 
     @property
     def pk_name(self) -> str:
@@ -95,48 +130,6 @@ class Layout:
     def sk(self) -> KeyTemplate | None:
         """The (first) sort key attribute's template; None without sort key."""
         return self.sks[0].template if self.sks else None
-
-    @property
-    def columns(self) -> tuple[Column, ...]:
-        """Every column, the partition key's first."""
-        return self.pks + self.sks
-
-    @property
-    def parts(self) -> tuple[str, ...]:
-        """Every part, the partition key's first; a part in both halves once."""
-        return tuple(dict.fromkeys(part for column in self.columns for part in column.template.parts))
-
-    @property
-    def required(self) -> tuple[str, ...]:
-        """The parts without which there is no key: all but those that may be absent."""
-        return tuple(part for part in self.parts if part not in self.optional)
-
-    @property
-    def optional(self) -> frozenset[str]:
-        """The parts that may be absent, `{part?}`."""
-        templates = [column.template for column in self.columns]
-        return frozenset[str]().union(*(each.optional for each in templates if isinstance(each, BoundTemplate)))
-
-    @property
-    def pk_parts(self) -> tuple[str, ...]:
-        """The parts of the partition key."""
-        return tuple(dict.fromkeys(part for column in self.pks for part in column.template.parts))
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The key attributes' names."""
-        return tuple(column.name for column in self.columns)
-
-    @property
-    def raw(self) -> bool:
-        """Whether a half of the key holds values as they are, unescaped."""
-        templates = [column.template for column in self.columns]
-        return any(isinstance(template, BoundTemplate) and template.raw for template in templates)
-
-    @property
-    def plain(self) -> dict[str, str]:
-        """The key attributes that hold one field's value just as the field itself would be stored, with that field."""
-        return {column.name: column.template.parts[0] for column in self.columns if column.is_plain}
 
     def render(self, values: Mapping[str, Any]) -> Item:
         """Write the key attributes. MissingPart, KeyPartError or KeyTooLong where a part does not fit."""

@@ -93,7 +93,7 @@ class AsyncDriver:
         if here.client is None:
             async with here.making:
                 if here.client is None:
-                    here.holder = _held(self._connect())
+                    here.holder = self._held(here)
                     here.client = await anext(here.holder)
         return here.client
 
@@ -124,8 +124,15 @@ class AsyncDriver:
         if here is not None and here.holder is not None:
             await here.holder.aclose()
 
+    async def _held(self, here: _Loop) -> AsyncGenerator[Any, None]:
+        """Enter a client and hold it until this generator is closed, at the latest by its loop; then forget the loop.
 
-async def _held(making: AbstractAsyncContextManager[Any]) -> AsyncGenerator[Any, None]:
-    """Enter a client and hold it until this generator is closed, at the latest by its loop."""
-    async with making as client:
-        yield client
+        A client knows its loop, so that an entry which outlives them would keep both for ever.
+        """
+        loop = asyncio.get_running_loop()
+        async with self._connect() as client:
+            try:
+                yield client
+            finally:
+                if self._loops.get(loop) is here:
+                    del self._loops[loop]

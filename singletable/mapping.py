@@ -8,14 +8,15 @@ so that they survive a read and a write. Whether an item is this entity's own is
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, Generic, Literal, TypeVar
 
 from singletable.codecs import CodecError
-from singletable.entity import Entity, evolve, values_of
+from singletable.entity import Entity, assemble, evolve, left_out, values_of
 from singletable.errors import (
     CorruptItem,
+    FieldNotLoaded,
     FieldValueError,
     ForeignItem,
     ItemTooLarge,
@@ -78,12 +79,22 @@ class Mapper(Generic[E]):
     writers: tuple[tuple[str, str, Callable[[Any], AttributeValue | None]], ...]
     readers: tuple[tuple[str, str, Callable[[AttributeValue], Any]], ...]
     known: frozenset[str]
+    missing: frozenset[str] | None = None
+    """The fields that are not read; None where all are."""
+
+    def showing(self, names: Iterable[str]) -> Mapper[E]:
+        """Give a mapper that reads these fields and those of the primary key, and no others."""
+        shown = {*names, *self.model.primary.parts}
+        readers = tuple(reader for reader in self.readers if reader[1] in shown)
+        return replace(self, readers=readers, missing=frozenset(self.model.fields.keys() - shown))
 
     def encode(self, entity: E) -> Item:
         """Write an entity as its whole item: tag, fields, keys, and what it carries hidden.
 
-        FieldValueError, KeyPartError, KeyTooLong, NumberNotAssigned or ItemTooLarge where it cannot be stored.
+        FieldValueError, KeyPartError, KeyTooLong, NumberNotAssigned, FieldNotLoaded or ItemTooLarge where it cannot be
+        stored.
         """
+        _check_whole(self.model, entity)
         values = values_of(entity)
         item: Item = dict(getattr(entity, "_hidden", {}))
         if self.model.tag is not None and self.model.table.tag is not None:
@@ -103,6 +114,7 @@ class Mapper(Generic[E]):
 
     def check(self, entity: E) -> None:
         """Raise what `encode` would, before a number is drawn for the entity: each missing one counts as its first."""
+        _check_whole(self.model, entity)
         first = {number.name: min(number.options.start, number.max_value) for number in self.model.numbers}
         missing = {name: value for name, value in first.items() if name not in entity.__dict__}
         if missing:
@@ -130,7 +142,7 @@ class Mapper(Generic[E]):
             except CodecError as error:
                 raise _corrupt(self.model, name + error.path, f"holds {error.given}, wanted {error.wanted}") from error
         made = self._made(values, {name: value for name, value in item.items() if name not in self.known})
-        self._check_key(item, values_of(made))
+        self._check_key(item, self._key_values(made))
         return made
 
     def read(self, item: Item | None) -> E | None:
@@ -153,6 +165,11 @@ class Mapper(Generic[E]):
         elif not isinstance(field, AutoIncrement):
             raise _corrupt(self.model, name, "is absent, and the field has no default")
 
+    def _key_values(self, made: E) -> Mapping[str, Any]:
+        """Give the values the primary key is made of; of a partial entity nothing else may be computed."""
+        computed_parts = [field for field in self.model.computed if field.name in self.model.primary.parts]
+        return {**made.__dict__, **{field.name: field.function(made) for field in computed_parts}}
+
     def _check_key(self, item: Item, values: Mapping[str, Any]) -> None:
         try:
             written = self.model.primary.render(values)
@@ -163,10 +180,7 @@ class Mapper(Generic[E]):
                 raise _corrupt(self.model, attribute, "differs from the key that the item's own attributes give")
 
     def _made(self, values: dict[str, Any], extra: Item) -> E:
-        made = self.entity.__new__(self.entity)
-        made.__dict__.update(values)
-        object.__setattr__(made, "_hidden", extra)
-        return made
+        return assemble(self.entity, values, extra, self.missing)
 
 
 def index_key(layout: Layout, values: Mapping[str, Any], item: Item) -> Item:
@@ -192,7 +206,8 @@ def _compile(entity: type[E]) -> Mapper[E]:
     model = model_of(entity)
     fields = model.fields.values()
     stored = [field for field in fields if not isinstance(field, computed)]
-    known = {field.attribute for field in fields} | {column.name for column in model.table.columns}
+    keys = (model.primary, *model.indexes.values())
+    known = {field.attribute for field in fields} | {name for layout in keys for name in layout.names}
     return Mapper(
         entity,
         model,
@@ -219,6 +234,20 @@ def _unassigned(model: Model, name: str) -> NumberNotAssigned:
         f"{model.name}.{name} has no number yet",
         hint="store.create(...) draws it and returns the stored entity; use that one",
         field=name,
+    )
+
+
+def _check_whole(model: Model, entity: Entity) -> None:
+    """Raise FieldNotLoaded for an entity read in part: what it does not know would be lost where it is stored."""
+    missing = left_out(entity)
+    if missing is None:
+        return
+    names = [name for name in model.fields if name in missing]
+    what = ", ".join(names) or "attributes that no field knows"
+    raise FieldNotLoaded(
+        f"{model.name} was read in part, without {what}: it cannot be written as a whole",
+        hint="store.update(entity, ...) changes single fields; store.get(...) reads the whole entity",
+        field=next(iter(names), ""),
     )
 
 

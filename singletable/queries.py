@@ -5,14 +5,16 @@ A `Ref` names one item, a `Query` a range of items under one partition key. Neit
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from typing import Any, Generic, TypeVar
 
-from singletable.errors import MissingPart, PartHole, QueryError
+from singletable.belonging import check_condition
+from singletable.errors import KeyPartError, MissingPart, PartHole, QueryError, kind_of
 from singletable.expressions import Condition, all_of, no_truth, paths_of
-from singletable.keys import PK_BYTES, KeyRange, Narrowing, key_range
+from singletable.fields import Field
+from singletable.keys import PK_BYTES, BoundTemplate, KeyRange, Narrowing, key_range
 from singletable.layouts import Column, Layout, words
 from singletable.wire import Item
 
@@ -77,6 +79,10 @@ class Query(Generic[E_co]):
     most: int | None = None
     strong: bool = False
     depth: int | None = None
+    choices: tuple[str, tuple[Any, ...]] | None = None
+    """The part that `is_in` names, with its values."""
+    shown: tuple[str, ...] | None = None
+    """The fields that `only` names."""
     partition: Item = field(init=False, repr=False)
     spans: tuple[Span, ...] = field(init=False, repr=False)
 
@@ -179,7 +185,46 @@ class Query(Generic[E_co]):
             raise QueryError("below(depth=): given no whole number above 0", hint="leave depth out for every level")
         return replace(self._narrow("below", {}), depth=depth)
 
+    def is_in(self, **parts: Iterable[object]) -> Query[E_co]:
+        """Narrow to several values of the next part, each with what stands below it; rows come in key order.
+
+        DynamoDB is asked once for each distinct value; without values the answer is empty and nothing is sent.
+        """
+        if len(parts) != 1 or self.choices is not None or self.narrowings:
+            raise QueryError(
+                f"is_in() was given {len(parts)} parts, wanted one, and no other range beside it",
+                hint='such as Order.by_status(user_id="u1").is_in(status=("PAID", "SHIPPED"))',
+            )
+        ((name, given),) = parts.items()
+        self._check_next(name)
+        made = replace(self, choices=(name, _several(name, given)))
+        _ = made.branches  # every value is checked now
+        return made
+
+    def _check_next(self, name: str) -> None:
+        """Raise where a part of the sort key is not the first that is left."""
+        self.layout.check_names((name,))
+        parts = [part for column in self.layout.sks for part in column.template.parts]
+        left = [part for part in parts if part not in self.values]
+        if name not in left:
+            raise QueryError(f"is_in() names {name!r}, which has its value or is no part of the sort key")
+        if name != left[0]:
+            raise PartHole(name, given="values", wanted=f"a value for {left[0]!r} too, which stands before it")
+
+    @property
+    def branches(self) -> tuple[Query[E_co], ...]:
+        """The queries that are sent: this one, or one for each value of `is_in` that no other one covers."""
+        if self.choices is None:
+            return (self,)
+        name, values = self.choices
+        made = {value: replace(self, values={**self.values, name: value}, choices=None) for value in values}
+        if isinstance(self.layout.sk, BoundTemplate) and self.layout.sk.spread == name:
+            made = {value: each for value, each in made.items() if not any(_above(other, value) for other in made)}
+        return tuple({branch.spans: branch for branch in made.values()}.values())
+
     def _narrow(self, operator: Any, parts: Mapping[str, Any]) -> Query[E_co]:
+        if self.choices is not None:
+            raise QueryError(f"{operator}() does not go together with is_in()", hint="a query has one range")
         if operator not in ("begins_with", "below") and len(parts) != 1:
             raise QueryError(
                 f"{operator}() was given {len(parts)} parts, wanted one",
@@ -193,11 +238,7 @@ class Query(Generic[E_co]):
 
         DynamoDB reads (and bills) what the key range holds and filters then: a composite key is cheaper.
         """
-        if not isinstance(condition, Condition):
-            raise QueryError(
-                f"where() was given {type(condition).__name__}, wanted a condition",
-                hint='such as Order.status == "PAID", joined with & and |',
-            )
+        check_condition(condition, self._fields(), f"where() of {self.entity.__name__}")
         for path in paths_of(condition):
             if path.segments[0] in self.layout.names:
                 raise QueryError(
@@ -205,6 +246,27 @@ class Query(Generic[E_co]):
                     hint="narrow the key instead: .between(), .gte(), .begins_with()",
                 )
         return replace(self, condition=all_of((self.condition, condition)))
+
+    def _fields(self) -> Mapping[str, Field[Any]] | None:
+        """Give the fields a filter may look at; None for an abstract entity, whose kinds have fields of their own."""
+        concrete = getattr(self.entity, "__singletable__", None) is not None
+        return getattr(self.entity, "__fields__", None) if concrete else None
+
+    def only(self, *fields: Field[Any]) -> Query[E_co]:
+        """Fetch these fields and those of the primary key; reading any other raises FieldNotLoaded.
+
+        It saves transfer and memory, not capacity: DynamoDB reads (and bills) whole items. An entity read so cannot be
+        put or created, since what was left out would be lost. A second `only` replaces the first.
+        """
+        for each in fields:
+            if not _is_field_of(self.entity, each):
+                raise QueryError(
+                    f"only() of {self.entity.__name__} was given {kind_of(each)}, wanted fields of it",
+                    hint="such as .only(Order.status, Order.placed_at)",
+                )
+        if not fields:
+            raise QueryError("only() was given no field", hint="name at least one, or leave only() out")
+        return replace(self, shown=tuple(dict.fromkeys(each.name for each in fields)))
 
     def descending(self) -> Query[E_co]:
         """Read from the end of the range to its beginning."""
@@ -229,7 +291,23 @@ class Query(Generic[E_co]):
         no_truth("a query", "store.first(query) is None where nothing is found; store.count(query) counts")
 
     def __repr__(self) -> str:
-        return f"<query {self.entity.__name__} {self.layout}{''.join(f'.{step.operator}' for step in self.narrowings)}>"
+        steps = "".join(f".{step.operator}" for step in self.narrowings) + (".is_in" if self.choices else "")
+        return f"<query {self.entity.__name__} {self.layout}{steps}>"
+
+
+def _several(name: str, given: Iterable[object]) -> tuple[object, ...]:
+    if isinstance(given, str | bytes) or not hasattr(given, "__iter__"):
+        raise KeyPartError(name, given=kind_of(given), wanted="several values, such as a tuple of them")
+    return tuple(given)
+
+
+def _is_field_of(entity: type, given: object) -> bool:
+    return isinstance(given, Field) and getattr(entity, given.name, None) is given
+
+
+def _above(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
+    """Say whether one path is a node above another."""
+    return one != other and other[: len(one)] == one
 
 
 def _positive(value: object) -> bool:

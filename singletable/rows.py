@@ -1,4 +1,4 @@
-"""`Rows` and `AsyncRows`: the lazy answer to a query, in both colours."""
+"""`Rows` and `AsyncRows`: the lazy answer to queries and scans, in both colours."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from typing import Any, Generic, TypeVar
 
 from singletable.entity import Entity
 from singletable.expressions import no_truth
-from singletable.operations.query import Pages
-from singletable.queries import Query
+from singletable.operations.merge import Source
 
 __all__ = ["AsyncRows", "Rows"]
 
@@ -16,19 +15,19 @@ E_co = TypeVar("E_co", bound=Entity, covariant=True)
 
 
 class Rows(Generic[E_co]):
-    """What a query gives: iterate over it, as often as you like; each time it is read anew, a page at a time.
+    """What a query or a scan gives: iterate over it, as often as you like; each time it is read anew, a page at a time.
 
     Nothing is sent before the first row is asked for. `all()` reads everything into a list.
     """
 
-    def __init__(self, query: Query[E_co], run: Callable[[Any], Any]) -> None:
-        self._query = query
+    def __init__(self, source: Source[E_co], run: Callable[[Any], Any]) -> None:
+        self._source = source
         self._run = run
 
     def __iter__(self) -> Iterator[E_co]:
-        pages = Pages(self._query)
-        while not pages.done:
-            yield from self._run(pages)
+        reading = self._source.open()
+        while not reading.done:
+            yield from self._run(reading)
 
     def all(self) -> list[E_co]:
         """Read every row, over all pages."""
@@ -38,23 +37,24 @@ class Rows(Generic[E_co]):
         no_truth("an answer that is not read yet", "store.first(query) is None where nothing is found")
 
     def __repr__(self) -> str:
-        return f"<rows of {self._query!r}>"
+        return f"<rows of {self._source!r}>"
 
 
 class AsyncRows(Generic[E_co]):
-    """What a query gives: `async for` over it, as often as you like; each time it is read anew, a page at a time.
+    """What a query or a scan gives: `async for` over it, as often as you like; each time it is read anew.
 
-    Nothing is sent before the first row is asked for. `await rows.all()` reads everything into a list.
+    A page is read at a time, and nothing is sent before the first row is asked for. `await rows.all()` reads everything
+    into a list.
     """
 
-    def __init__(self, query: Query[E_co], run: Callable[[Any], Awaitable[Any]]) -> None:
-        self._query = query
+    def __init__(self, source: Source[E_co], run: Callable[[Any], Awaitable[Any]]) -> None:
+        self._source = source
         self._run = run
 
     async def __aiter__(self) -> AsyncIterator[E_co]:
-        pages = Pages(self._query)
-        while not pages.done:
-            for entity in await self._run(pages):
+        reading = self._source.open()
+        while not reading.done:
+            for entity in await self._run(reading):
                 yield entity
 
     async def all(self) -> list[E_co]:
@@ -65,4 +65,4 @@ class AsyncRows(Generic[E_co]):
         no_truth("an answer that is not read yet", "await store.first(query) is None where nothing is found")
 
     def __repr__(self) -> str:
-        return f"<rows of {self._query!r}>"
+        return f"<rows of {self._source!r}>"

@@ -9,13 +9,15 @@ and so know of every attempt. A client that is handed in keeps its own configura
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Self, TypeVar
+from typing import Any, Literal, Self, TypeVar, overload
 
 from singletable.driver import Driver
 from singletable.entity import Entity
 from singletable.expressions import Change, Condition
 from singletable.forking import MAKING, abandon, forget_in_child
 from singletable.local import local_client
+from singletable.operations.get_many import Missing
+from singletable.operations.many import Progress
 from singletable.operations.tables import CreateTable, DeleteTable
 from singletable.queries import Query, Ref
 from singletable.rows import Rows
@@ -26,6 +28,11 @@ __all__ = ["Store"]
 
 T = TypeVar("T")
 E = TypeVar("E", bound=Entity)
+A = TypeVar("A", bound=Entity)
+B = TypeVar("B", bound=Entity)
+C = TypeVar("C", bound=Entity)
+D = TypeVar("D", bound=Entity)
+F = TypeVar("F", bound=Entity)
 
 
 class Store:
@@ -155,24 +162,159 @@ class Store:
 
     # Many items ------------------------------------------------------------------------------------------------------
 
-    def query(self, query: Query[E]) -> Rows[E]:
-        """Read a query lazily, a page at a time; iterate over the answer, or take `.all()`."""
-        return Rows(self._verbs.query(query), self.run)
+    @overload
+    def get_many(
+        self, a: Ref[A], b: Ref[B], /, *, missing: Literal["hole"] = ..., consistent: bool = ...
+    ) -> tuple[A | None, B | None]: ...
+    @overload
+    def get_many(
+        self, a: Ref[A], b: Ref[B], c: Ref[C], /, *, missing: Literal["hole"] = ..., consistent: bool = ...
+    ) -> tuple[A | None, B | None, C | None]: ...
+    @overload
+    def get_many(
+        self, a: Ref[A], b: Ref[B], c: Ref[C], d: Ref[D], /, *, missing: Literal["hole"] = ..., consistent: bool = ...
+    ) -> tuple[A | None, B | None, C | None, D | None]: ...
+    @overload
+    def get_many(
+        self,
+        a: Ref[A],
+        b: Ref[B],
+        c: Ref[C],
+        d: Ref[D],
+        f: Ref[F],
+        /,
+        *,
+        missing: Literal["hole"] = ...,
+        consistent: bool = ...,
+    ) -> tuple[A | None, B | None, C | None, D | None, F | None]: ...
+    @overload
+    def get_many(
+        self, a: Ref[A], b: Ref[B], /, *, missing: Literal["raise"], consistent: bool = ...
+    ) -> tuple[A, B]: ...
+    @overload
+    def get_many(
+        self, a: Ref[A], b: Ref[B], c: Ref[C], /, *, missing: Literal["raise"], consistent: bool = ...
+    ) -> tuple[A, B, C]: ...
+    @overload
+    def get_many(
+        self, a: Ref[A], b: Ref[B], c: Ref[C], d: Ref[D], /, *, missing: Literal["raise"], consistent: bool = ...
+    ) -> tuple[A, B, C, D]: ...
+    @overload
+    def get_many(
+        self,
+        a: Ref[A],
+        b: Ref[B],
+        c: Ref[C],
+        d: Ref[D],
+        f: Ref[F],
+        /,
+        *,
+        missing: Literal["raise"],
+        consistent: bool = ...,
+    ) -> tuple[A, B, C, D, F]: ...
+    @overload
+    def get_many(
+        self, *refs: Ref[E], missing: Literal["hole"] = ..., consistent: bool = ...
+    ) -> tuple[E | None, ...]: ...
+    @overload
+    def get_many(self, *refs: Ref[E], missing: Literal["skip", "raise"], consistent: bool = ...) -> tuple[E, ...]: ...
+    def get_many(self, *refs: Ref[Any], missing: Missing = "hole", consistent: bool = False) -> tuple[Any, ...]:
+        """Read many items, a hundred a request, in the order of their references; each key is asked for once.
 
-    def first(self, query: Query[E]) -> E | None:
-        """Read the first entity of a query; None where there is none."""
-        return next(iter(self.query(self._verbs.first(query))), None)
+        An item that is not there is None (`missing="hole"`), left out ("skip"), or NotFound ("raise"). ForeignItem
+        where another entity's item stands; Unprocessed lists the references that DynamoDB kept not answering.
+        """
+        return self.run(self._verbs.get_many(refs, missing, consistent))
 
-    def count(self, query: Query[E]) -> int:
-        """Count what a query gives, over all its pages."""
-        return self.run(self._verbs.count(query))
+    @overload
+    def query(self, a: Query[A], /, *, merged: bool = ...) -> Rows[A]: ...
+    @overload
+    def query(self, a: Query[A], b: Query[B], /, *, merged: bool = ...) -> Rows[A | B]: ...
+    @overload
+    def query(self, a: Query[A], b: Query[B], c: Query[C], /, *, merged: bool = ...) -> Rows[A | B | C]: ...
+    @overload
+    def query(
+        self, a: Query[A], b: Query[B], c: Query[C], d: Query[D], /, *, merged: bool = ...
+    ) -> Rows[A | B | C | D]: ...
+    @overload
+    def query(
+        self, a: Query[A], b: Query[B], c: Query[C], d: Query[D], f: Query[F], /, *, merged: bool = ...
+    ) -> Rows[A | B | C | D | F]: ...
+    @overload
+    def query(self, *queries: Query[E], merged: bool = ...) -> Rows[E]: ...
+    def query(self, *queries: Query[Any], merged: bool = False) -> Rows[Any]:
+        """Read queries lazily, a page at a time; iterate over the answer, or take `.all()`.
 
-    def put_many(self, entities: Iterable[E]) -> tuple[E, ...]:
+        Several are read one after the other, or with `merged=True` as one in key order; QueryError where they have no
+        order in common, being of different indexes or directions.
+        """
+        return Rows(self._verbs.query(queries, merged), self.run)
+
+    @overload
+    def first(self, a: Query[A], /, *, merged: bool = ...) -> A | None: ...
+    @overload
+    def first(self, a: Query[A], b: Query[B], /, *, merged: bool = ...) -> A | B | None: ...
+    @overload
+    def first(self, a: Query[A], b: Query[B], c: Query[C], /, *, merged: bool = ...) -> A | B | C | None: ...
+    @overload
+    def first(
+        self, a: Query[A], b: Query[B], c: Query[C], d: Query[D], /, *, merged: bool = ...
+    ) -> A | B | C | D | None: ...
+    @overload
+    def first(
+        self, a: Query[A], b: Query[B], c: Query[C], d: Query[D], f: Query[F], /, *, merged: bool = ...
+    ) -> A | B | C | D | F | None: ...
+    @overload
+    def first(self, *queries: Query[E], merged: bool = ...) -> E | None: ...
+    def first(self, *queries: Query[Any], merged: bool = False) -> Any:
+        """Read the first entity that `query` would give; None where there is none."""
+        return self.run(self._verbs.first(queries, merged))
+
+    def count(self, *queries: Query[Entity]) -> int:
+        """Count what queries give, over all their pages."""
+        return self.run(self._verbs.count(queries))
+
+    def scan(
+        self,
+        entity: type[E],
+        *,
+        segments: int = 1,
+        where: Condition | None = None,
+        limit: int | None = None,
+        consistent: bool = False,
+    ) -> Rows[E]:
+        """Read every item of an entity by going through the whole table, in no order.
+
+        DynamoDB reads and bills all items of the table, whoever's they are; `where` filters after that, and `limit`
+        counts after the filter. With `segments` so many parts of the table are read at the same time.
+        """
+        return Rows(self._verbs.scan(entity, segments, where, limit, consistent), self.run)
+
+    def put_many(self, entities: Iterable[E], *, progress: Progress | None = None) -> tuple[E, ...]:
         """Store many entities in batches of 25 at the same time, replacing what stands at their keys.
 
-        Gives them back with their counter numbers. Unprocessed lists what was not stored.
+        Gives them back with their counter numbers. Unprocessed lists what was not stored. `progress(done, total)` is
+        called as batches end, in the thread where they do.
         """
-        return self.run(self._verbs.put_many(entities))
+        return self.run(self._verbs.put_many(entities, progress))
+
+    def create_many(self, entities: Iterable[E], *, progress: Progress | None = None) -> tuple[E, ...]:
+        """Store many new entities, several at the same time, each on condition that its key is free.
+
+        Gives them back in order with their numbers; by sort key these rise in the order of the list. What is stored
+        stays, and is `done` of the Unprocessed that lists the others in `items` and says why in `causes`.
+        `progress(done, total)` is called after each.
+        """
+        return self.run(self._verbs.create_many(entities, progress))
+
+    def delete_many(self, what: Iterable[Ref[Entity] | Entity], *, progress: Progress | None = None) -> None:
+        """Delete many items in batches of 25 at the same time; where nothing stands there is nothing to do.
+
+        Entities whose numbers stay taken, and those of tables with raw keys or rows without tag, are deleted singly
+        under a condition. Unprocessed lists the references of what was not deleted. `progress(done, total)` is called
+        as batches end.
+        """
+        self.run(self._verbs.delete_many(what, progress))
 
 
 def _client(session: Any, endpoint_url: str | None, region: str | None) -> Any:

@@ -8,15 +8,19 @@ import secrets
 import time
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
-from typing import Any, Protocol, TypeAlias, TypeVar, cast
+from typing import Any, Protocol, TypeAlias, TypeVar, get_args
 
-from singletable.entity import Entity
+from singletable.entity import Entity, left_out
 from singletable.errors import ConfigurationError, UsageError, kind_of
 from singletable.expressions import Change, Condition
 from singletable.forking import forget_in_child
-from singletable.operations.batch import PutMany
+from singletable.operations.batch import DeleteMany, PutMany
 from singletable.operations.context import Context, Hints
-from singletable.operations.query import Count
+from singletable.operations.create_many import CreateMany
+from singletable.operations.get_many import GetMany, Missing
+from singletable.operations.many import Progress
+from singletable.operations.merge import CountAll, First, Queries
+from singletable.operations.scan import Scan
 from singletable.operations.single import Create, Delete, Get, One, Put
 from singletable.operations.update import Update, changes_of
 from singletable.queries import Query, Ref
@@ -26,11 +30,13 @@ from singletable.wire import Steps
 __all__ = ["CONNECT_SECONDS", "POOL", "Clock", "Operation", "Verbs", "check_place", "check_table", "utc_now"]
 
 T_co = TypeVar("T_co", covariant=True)
+T = TypeVar("T")
 E = TypeVar("E", bound=Entity)
 
 Clock: TypeAlias = Callable[[], datetime]
 
 ATTEMPTS = 4
+MISSING = get_args(Missing)
 WORKERS = 8
 POOL = 64
 """Connections of a client, and threads of a store, at most."""
@@ -111,37 +117,73 @@ class Verbs:
     ) -> Update[E]:
         """Make the operation of `update`."""
         ref = self._referred(what)
-        loaded = None if isinstance(what, Ref) else what
+        loaded = None if isinstance(what, Ref) or left_out(what) is not None else what
         return Update(ref, changes_of(model_of(ref.entity), changes), when, loaded)
 
     def delete(self, what: Ref[E] | E, when: Condition | None) -> Delete[E]:
         """Make the operation of `delete`."""
         return Delete(self._referred(what), when)
 
-    def count(self, query: Query[E]) -> Count[E]:
+    def get_many(self, refs: Iterable[Ref[E]], missing: Missing, consistent: bool) -> GetMany[E]:
+        """Make the operation of `get_many`."""
+        if missing not in MISSING:
+            raise UsageError(
+                f"get_many(missing=) was given {kind_of(missing)}, wanted one of {', '.join(map(repr, MISSING))}"
+            )
+        return GetMany(tuple(map(self._ref, refs)), missing, _flag(consistent))
+
+    def query(self, queries: Iterable[Query[E]], merged: bool) -> Queries[E]:
+        """Make what `query` reads."""
+        return Queries(self._queries(queries), merged)
+
+    def first(self, queries: Iterable[Query[E]], merged: bool) -> First[E]:
+        """Make the operation of `first`."""
+        return First(Queries(tuple(query.limit(1) for query in self._queries(queries)), merged))
+
+    def count(self, queries: Iterable[Query[Entity]]) -> CountAll:
         """Make the operation of `count`."""
-        return Count(self.query(query))
+        return CountAll(self._queries(queries))
 
-    def put_many(self, entities: Iterable[E]) -> PutMany[E]:
+    def scan(
+        self, entity: type[E], segments: int, where: Condition | None, limit: int | None, consistent: bool
+    ) -> Scan[E]:
+        """Make what `scan` reads."""
+        if not isinstance(entity, type):
+            kind = self._kind(entity)
+            hint = f"such as store.scan({'MyEntity' if kind is None else kind.__name__})"
+            raise UsageError(f"given {_given(entity)}, wanted an entity class", hint=hint)
+        self._check(entity)
+        return Scan(entity, segments, where, limit, _flag(consistent))
+
+    def put_many(self, entities: Iterable[E], progress: Progress | None) -> PutMany[E]:
         """Make the operation of `put_many`."""
-        if isinstance(entities, Entity) or not isinstance(entities, Iterable):
-            hint = "a list or another iterable of them; store.put(...) stores one"
-            raise UsageError(f"given {_given(entities)}, wanted entities", hint=hint)
-        given = tuple(entities)
-        for one in {type(each): each for each in given}.values():
-            self._own(one)
-        return PutMany(given)
+        return PutMany(self._all_own(entities), progress)
 
-    def first(self, query: Query[E]) -> Query[E]:
-        """Narrow a query to its first entity."""
-        return self.query(query).limit(1)
+    def create_many(self, entities: Iterable[E], progress: Progress | None) -> CreateMany[E]:
+        """Make the operation of `create_many`."""
+        return CreateMany(self._all_own(entities), progress)
 
-    def query(self, query: Query[E]) -> Query[E]:
-        """Give a query back if it is one of this table."""
+    def delete_many(self, what: Iterable[Ref[Entity] | Entity], progress: Progress | None) -> DeleteMany:
+        """Make the operation of `delete_many`."""
+        return DeleteMany(tuple(map(self._referred, _listed(what))), progress)
+
+    def _queries(self, queries: Iterable[Query[E]]) -> tuple[Query[E], ...]:
+        made = tuple(map(self._query, queries))
+        if not made:
+            raise UsageError("no query was given", hint=f"such as {self._example(None, 'key')}")
+        return made
+
+    def _query(self, query: Query[E]) -> Query[E]:
         if not isinstance(query, Query):
             raise UsageError(f"given {_given(query)}, wanted a query", hint=f"such as {self._example(query, 'key')}")
         self._check(query.entity)
         return query
+
+    def _all_own(self, entities: Iterable[E]) -> tuple[E, ...]:
+        given = tuple(_listed(entities))
+        for one in {type(each): each for each in given}.values():
+            self._own(one)
+        return given
 
     def _own(self, entity: E) -> E:
         if not isinstance(entity, Entity):
@@ -197,6 +239,13 @@ class Verbs:
         self.table.check()
 
 
+def _listed(given: Iterable[T]) -> Iterable[T]:
+    if isinstance(given, Entity | Ref) or not isinstance(given, Iterable):
+        hint = "a list or another iterable of them; store.put(...), .create(...) and .delete(...) take one"
+        raise UsageError(f"given {_given(given)}, wanted many at once", hint=hint)
+    return given
+
+
 def _check_name(name: object) -> None:
     if name is not None and (not isinstance(name, str) or not name):
         raise UsageError(f"name= was given {_given(name)}, wanted text", hint="leave it out for the Table's own name")
@@ -210,9 +259,8 @@ def _flag(consistent: object) -> bool:
 
 def _class_of(given: object) -> type:
     """Give the class that something is, is of, or refers to."""
-    if isinstance(given, Ref | Query):
-        return cast("Ref[Any] | Query[Any]", given).entity
-    return given if isinstance(given, type) else type(given)
+    kind: object = getattr(given, "entity", None) if issubclass(type(given), Ref | Query) else given
+    return kind if isinstance(kind, type) else type(given)
 
 
 def _given(value: object) -> str:

@@ -77,8 +77,6 @@ def matches(template: KeyTemplate, wanted: KeyRange, key: str) -> bool:
         return bool(bounds[0] <= place <= bounds[1])
     return COMPARISONS[wanted.operator](place, bounds[0])
 
-    return COMPARISONS[wanted.operator](place, bounds[0])
-
 
 COMPARISONS: Mapping[str, Callable[[Any, Any], bool]] = {"=": eq, "<": lt, "<=": le, ">": gt, ">=": ge}
 

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from threading import Lock
+from typing import Any, TypeVar
 
-__all__ = ["Context", "Hints", "backoff"]
+from singletable.wire import Steps, Together
+
+__all__ = ["Context", "Hints", "backoff", "in_parallel"]
+
+T = TypeVar("T")
 
 
 class Hints:
@@ -67,3 +72,16 @@ def backoff(context: Context, attempts: int, *, base: float = 0.025, cap: float 
     for attempt in range(attempts - 1):
         ceiling = min(cap, base * 2**attempt)
         yield ceiling / 2 + context.jitter() * ceiling / 2
+
+
+def in_parallel(context: Context, flows: Sequence[Steps[T]]) -> Steps[list[T]]:
+    """Run flows at the same time and give their results in order; when all have ended, the first error is raised."""
+    if not flows:
+        return []
+    if len(flows) == 1:
+        return [(yield from flows[0])]
+    outcomes: list[Any] = yield Together(flows, context.workers)
+    error = next((outcome for outcome in outcomes if isinstance(outcome, BaseException)), None)
+    if error is not None:
+        raise error
+    return outcomes

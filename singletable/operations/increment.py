@@ -35,7 +35,7 @@ from singletable.operations.writing import put_absent
 from singletable.schema import Model
 from singletable.wire import Call, Exclusive, Pause, Refusal, Steps
 
-__all__ = ["assigned", "assigned_all", "create_numbered", "forget_highest"]
+__all__ = ["assigned", "assigned_all", "create_numbered", "forget_highest", "numbers_range", "refuse_given"]
 
 E = TypeVar("E", bound=Entity)
 
@@ -43,7 +43,7 @@ E = TypeVar("E", bound=Entity)
 def assigned(context: Context, mapper: Mapper[E], entity: E, *, fresh: bool) -> Steps[E]:
     """Draw every counter number that the entity lacks. UsageError where a fresh entity brings one along."""
     if fresh:
-        _refuse_given(mapper.model, entity)
+        refuse_given(mapper.model, entity)
     (made,) = yield from assigned_all(context, mapper, [entity])
     return made
 
@@ -70,7 +70,8 @@ def _assign(context: Context, model: Model, number: Numbering, entities: list[E]
             entities[position] = evolve(entities[position], **{name: value})
 
 
-def _refuse_given(model: Model, entity: Entity) -> None:
+def refuse_given(model: Model, entity: Entity) -> None:
+    """Raise UsageError where a fresh entity brings a number along."""
     for number in model.numbers:
         name = number.name
         if name in entity.__dict__:

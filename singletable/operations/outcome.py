@@ -2,34 +2,44 @@
 
 Theory of operation. A change touches every index key that is made of the changed field, or whose condition looks at
 it, and every computed value. What those need beyond the reference and the changes themselves must be known: it is taken
-from an entity as it stood, and the update is made on condition that it still stands so (`held`).
+from an item as it stood, and the update is made on condition that it still stands so: by what was stored, where that is
+known, since others may have written the same value in another way.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from decimal import Context, Decimal, Inexact
 from typing import Any
 
 from singletable.entity import Entity, evolve, values_of
-from singletable.errors import UnknownField, closest
-from singletable.expressions import Change, Path
+from singletable.errors import FieldValueError, UnknownField, closest
+from singletable.expressions import Change, Condition, Path, any_of
 from singletable.fields import Field
 from singletable.layouts import Layout
 from singletable.mapping import index_key
 from singletable.queries import Ref
 from singletable.schema import Model
-from singletable.wire import Item
+from singletable.wire import AttributeValue, Item
 
-__all__ = ["Outcome", "Plan", "field_of", "plan_of"]
+__all__ = ["Outcome", "Plan", "Standing", "field_of", "plan_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """An item as it stood: the entity, and what was stored; None where the entity was handed in."""
+
+    entity: Entity
+    item: Item | None
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The further changes an update makes, and the stored values they rest on."""
+    """All the changes an update makes, and the conditions they rest on."""
 
     changes: tuple[Change, ...]
-    held: Mapping[str, Any]
+    guards: tuple[Condition, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +49,7 @@ class Plan:
     model: Model
     known: Mapping[str, Any]
     changed: Mapping[str, Change]
+    touched: tuple[Layout, ...]
     needed: tuple[str, ...]
 
     @property
@@ -46,49 +57,82 @@ class Plan:
         """Whether the item must be known as it stands."""
         return bool(self.needed) or bool(self.model.computed)
 
-    def outcome(self, current: Entity | None) -> Outcome:
-        """Work out the further changes, from the entity as it stands where that is needed."""
-        held = {} if current is None else {part: current.__dict__.get(part) for part in self._held(current)}
-        values = {**self.known, **held}
+    def outcome(self, standing: Standing | None) -> Outcome:
+        """Work out the further changes, from the item as it stood where that is needed."""
+        held = () if standing is None else self.held(standing)
+        stood = {} if standing is None else {name: standing.entity.__dict__.get(name) for name in held}
+        values, own = {**self.known, **stood}, dict(self.changed)
         for name, change in self.changed.items():
             if change.action in ("set", "remove"):
                 values[name] = change.given if change.action == "set" else None
             elif name in values:
-                values[name] = _grown(values[name], change)
-        computed = self._computed(current, values)
-        changes = (*_written(self.model, computed), *self._index_changes({**values, **computed}))
-        return Outcome(changes, held)
+                values[name] = _grown(name, values[name], change)
+                own[name] = self.model.fields[name].set(values[name])
+        computed = {} if standing is None else self._computed(standing.entity, values)
+        further = (*_written(self.model, computed), *self._index_changes({**values, **computed}))
+        return Outcome((*own.values(), *further), tuple(self._guards(held, standing)))
 
-    def _held(self, current: Entity) -> tuple[str, ...]:
+    def held(self, standing: Standing) -> tuple[str, ...]:
         """List the fields whose stored values count: those index keys need, and all that may be computed from."""
         if not self.model.computed:
             return self.needed
         plain = {name for name, change in self.changed.items() if change.action in ("set", "remove")}
-        inputs = [name for name in current.__dict__ if name not in self.known and name not in plain]
+        inputs = [name for name in standing.entity.__dict__ if name not in self.known and name not in plain]
         return tuple(dict.fromkeys([*self.needed, *inputs]))
 
-    def _computed(self, current: Entity | None, values: Mapping[str, Any]) -> dict[str, Any]:
+    def stored(self, standing: Standing) -> dict[str, Any] | None:
+        """Give what was stored of the fields that are held; None where only the entity is known."""
+        if standing.item is None:
+            return None
+        return {name: standing.item.get(name) for name in self._held_attributes(self.held(standing))}
+
+    def _held_attributes(self, held: tuple[str, ...]) -> list[str]:
+        """List the attributes whose text the values came from: the fields' own, and keys that hold them as well."""
+        names = dict.fromkeys(self.model.fields[name].attribute for name in held)
+        for layout in self.model.indexes.values():
+            if not set(held).isdisjoint(layout.parts):
+                names |= dict.fromkeys(layout.names)
+        return list(names)
+
+    def _guards(self, held: tuple[str, ...], standing: Standing | None) -> Iterator[Condition]:
+        """Give the conditions that what is held still stands so: as it was stored, where that is known."""
+        if standing is None:
+            return
+        for field in (self.model.fields[name] for name in held):
+            if standing.item is None:
+                yield _still(field, standing.entity.__dict__.get(field.name))
+                continue
+            yield _stands(field.path, standing.item.get(field.attribute))
+            if field.attribute not in standing.item:
+                yield from self._key_guards(field.name, standing.item)
+
+    def _key_guards(self, name: str, item: Item) -> Iterator[Condition]:
+        """Give the conditions that the index keys a value was read out of still stand so."""
+        for layout in self.model.indexes.values():
+            if name in layout.parts and layout.names[0] in item:
+                for attribute in layout.names:
+                    yield _stands(Path((attribute,)), item.get(attribute))
+
+    def _computed(self, current: Entity, values: Mapping[str, Any]) -> dict[str, Any]:
         """Give the computed values as they are after the update."""
-        if current is None or not self.model.computed:
+        if not self.model.computed:
             return {}
         after = evolve(current, **{name: values[name] for name in self.changed})
         names = [field.name for field in self.model.computed]
         return {name: value for name, value in values_of(after).items() if name in names}
 
-    def _index_changes(self, values: Mapping[str, Any]) -> Iterator[Change]:
-        """Give the changes of every touched index key: its attributes set, or removed where it has none."""
+    def _index_changes(self, values: Mapping[str, Any]) -> list[Change]:
+        """Give the changes of every touched index key: its attributes set, or removed where no key has them.
+
+        An attribute that is a field itself changes with the field alone; the table's own key never does.
+        """
         fixed = {column.name for column in self.model.table.pks + self.model.table.sks}
-        fixed |= {self.model.fields[name].attribute for name in self._touching()}
-        item = self._item(values)
-        made: dict[str, Change] = {}
-        for layout in self.model.indexes.values():
-            if self._touches(layout):
-                key = index_key(layout, values, item)
-                for name in layout.names:
-                    if name not in fixed:
-                        value = key.get(name)
-                        made[name] = Change("remove" if value is None else "set", Path((name,)), value)
-        yield from made.values()
+        fixed |= {field.attribute for field in self.model.fields.values()}
+        item, keys = self._item(values), Item()
+        for layout in self.touched:
+            keys |= index_key(layout, values, item)
+        names = dict.fromkeys(name for layout in self.touched for name in layout.names if name not in fixed)
+        return [Change("set" if name in keys else "remove", Path((name,)), keys.get(name)) for name in names]
 
     def _item(self, values: Mapping[str, Any]) -> Item:
         """Write the fields that conditions of indexes look at, as the item will have them."""
@@ -100,13 +144,6 @@ class Plan:
                 item[field.attribute] = encoded
         return item
 
-    def _touching(self) -> tuple[str, ...]:
-        """List the fields an update writes: those changed, and all that are computed."""
-        return (*self.changed, *(field.name for field in self.model.computed))
-
-    def _touches(self, layout: Layout) -> bool:
-        return not {*layout.parts, *layout.watched}.isdisjoint(self._touching())
-
 
 def _written(model: Model, values: Mapping[str, Any]) -> Iterator[Change]:
     """Give the changes that store values."""
@@ -116,9 +153,37 @@ def _written(model: Model, values: Mapping[str, Any]) -> Iterator[Change]:
         yield Change("remove" if encoded is None else "set", field.path, encoded, value)
 
 
-def _grown(value: Any, change: Change) -> Any:
-    """Give a number with what is added to it."""
-    return change.given if value is None else value + change.given
+def _grown(name: str, value: Any, change: Change) -> Any:
+    """Give a number with what is added to it, exactly. FieldValueError beyond DynamoDB's 38 digits."""
+    if value is None:
+        return change.given
+    given: Any = change.given
+    if not isinstance(value, Decimal):
+        return value + given
+    try:
+        return EXACT.add(value, given)
+    except Inexact:
+        raise FieldValueError(
+            name, given="a sum of more than 38 digits", wanted="a number DynamoDB can hold", hint="round what is added"
+        ) from None
+
+
+EXACT = Context(prec=38, traps=[Inexact])
+
+
+def _stands(path: Path, stored: AttributeValue | None) -> Condition:
+    """Hold where an attribute is stored just so; None stands for absent."""
+    return Condition("attribute_not_exists", (path,)) if stored is None else Condition("=", (path, stored))
+
+
+def _still(field: Field[Any], value: object) -> Condition:
+    """Hold where a field is stored so that it reads as this value."""
+    encoded = field.encoded(value)
+    unset = field.does_not_exist() if encoded is None or value == field.when_absent() else None
+    null = field.is_type("NULL") if value is None else None
+    same = None if encoded is None else Condition("=", (field.path, encoded))
+    still = any_of((same, unset, null))
+    return field.does_not_exist() if still is None else still
 
 
 def plan_of(model: Model, ref: Ref[Any], changes: tuple[Change, ...]) -> Plan:
@@ -126,23 +191,30 @@ def plan_of(model: Model, ref: Ref[Any], changes: tuple[Change, ...]) -> Plan:
     changed = {field_of(model, change).name: change for change in changes}
     known = dict(ref.parts)
     computed = {field.name for field in model.computed}
-    needed: dict[str, None] = {}
-    for layout in model.indexes.values():
-        for name in _needs(layout, changed, computed):
-            if name not in known and name not in computed:
-                needed[name] = None
-    return Plan(model, known, changed, tuple(needed))
+    touched = _touched(model, {*changed, *computed})
+    needed = dict.fromkeys(name for layout in touched for name in _needs(layout, changed))
+    rest = tuple(name for name in needed if name not in known and name not in computed)
+    return Plan(model, known, changed, touched, rest)
 
 
-def _needs(layout: Layout, changed: Mapping[str, Change], computed: set[str]) -> list[str]:
-    """List the fields whose stored values one index key needs: none where it is untouched, or goes away anyway."""
+def _touched(model: Model, names: set[str]) -> tuple[Layout, ...]:
+    """Find the index keys that written fields touch, and those that share an attribute with such a key."""
+    layouts = list(model.indexes.values())
+    touched = [each for each in layouts if not names.isdisjoint((*each.parts, *each.watched))]
+    grows = True
+    while grows:
+        attributes = {name for layout in touched for name in layout.names}
+        more = [each for each in layouts if each not in touched and not attributes.isdisjoint(each.names)]
+        touched, grows = [*touched, *more], bool(more)
+    return tuple(touched)
+
+
+def _needs(layout: Layout, changed: Mapping[str, Change]) -> list[str]:
+    """List the fields whose stored values a touched index key needs: none where it goes away anyway."""
     names = dict.fromkeys((*layout.parts, *layout.watched))
-    touched = [name for name in names if name in changed]
-    if not touched and names.keys().isdisjoint(computed):
+    if any(changed[name].action == "remove" for name in names if name in changed and name in layout.required):
         return []
-    if any(changed[name].action == "remove" for name in touched if name in layout.required):
-        return []
-    grown = [name for name in touched if changed[name].action in ("add", "delete")]
+    grown = [name for name in names if name in changed and changed[name].action in ("add", "delete")]
     return [*(name for name in names if name not in changed), *grown]
 
 
@@ -150,7 +222,7 @@ def field_of(model: Model, change: Change) -> Field[Any]:
     """Give the field a change is of. UnknownField where the entity has none stored so."""
     attribute = change.path.segments[0]
     for field in model.fields.values():
-        if field.attribute == attribute:
+        if field.attribute == attribute and (change.path.source is None or change.path.source is field):
             return field
     raise UnknownField(
         f"{model.name} has no field stored as {attribute!r}",

@@ -4,26 +4,30 @@ Theory of operation. A query asks DynamoDB for one partition and one range of so
 along only where other items can stand in that range; each row's tag is looked at in any case, and a row that is not
 the entity's own is left out. DynamoDB applies `Limit` before the filter, so a limited query with a filter asks for four
 rows to a wanted one at first and twice as many on each further page. A page is one flow, so nothing is held between.
+With every row goes the value it is ordered by, so that the pages of several queries can be merged.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from decimal import Decimal
 from typing import Any, Generic, TypeVar
 
 from singletable.entity import Entity
+from singletable.errors import QueryError
 from singletable.expressions import Condition, Expressions, all_of, any_of
 from singletable.keys import BoundTemplate, depth_below
 from singletable.layouts import Layout, wire_key
 from singletable.mapping import Mapper, kind_of_item, mapper_of
-from singletable.operations.context import Context
+from singletable.operations.context import Context, in_parallel
 from singletable.operations.sending import send
 from singletable.operations.writing import owned
 from singletable.queries import Query, Span
 from singletable.schema import Model, kinds_of
 from singletable.wire import Call, Item, Steps
 
-__all__ = ["Count", "Found", "Pages", "ReadPage", "next_asked", "request"]
+__all__ = ["LIMIT_MOST", "Count", "Found", "Pages", "ReadPage", "next_asked", "readers", "request"]
 
 E = TypeVar("E", bound=Entity)
 
@@ -32,10 +36,14 @@ LIMIT_MOST = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Found(Generic[E]):
-    """What one page gave: its entities, and where the next one starts (None: this was the last)."""
+    """What one page gave: its entities, and where the next one starts (None: this was the last).
+
+    `order` holds what each entity is ordered by: its sort key's text, number or bytes.
+    """
 
     entities: tuple[E, ...]
     next: Item | None
+    order: tuple[Any, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,11 +64,19 @@ class ReadPage(Generic[E]):
         if self.asked is not None:
             params["Limit"] = self.asked
         answer = yield from send(context, Call("query", params))
-        mappers = readers(self.query)
-        kept = [
-            mapper.decode(item) for item in answer["Items"] for mapper in mappers if _belongs(mapper, self.query, item)
-        ]
-        return Found(tuple(kept), answer.get("LastEvaluatedKey"))
+        mappers = readers(self.query.entity, self.query.shown)
+        kept = [(mapper, item) for item in answer["Items"] for mapper in mappers if _belongs(mapper, self.query, item)]
+        order = tuple(_place(self.query, item) for _, item in kept)
+        return Found(tuple(mapper.decode(item) for mapper, item in kept), answer.get("LastEvaluatedKey"), order)
+
+
+def _place(query: Query[Any], item: Item) -> tuple[Any, ...]:
+    """Give what an item is ordered by: code points sort as the bytes of their UTF-8 do."""
+    places: list[Any] = []
+    for column in query.layout.sks:
+        ((kind, value),) = item[column.name].items()
+        places.append(Decimal(value) if kind == "N" else value)
+    return tuple(places)
 
 
 class Pages(Generic[E]):
@@ -69,15 +85,20 @@ class Pages(Generic[E]):
     def __init__(self, query: Query[E]) -> None:
         self._query = query
         self._start: Item | None = None
-        self._left = query.most
+        self._left: int | None = query.most
         self._page: int = 0
         self.done = False
 
     def steps(self, context: Context) -> Steps[tuple[E, ...]]:
         """Read the next page and give its entities, no more than are still wanted."""
+        rows = yield from self.rows(context)
+        return tuple(entity for _, entity in rows)
+
+    def rows(self, context: Context) -> Steps[list[tuple[Any, E]]]:
+        """Read the next page and give its entities, each with what it is ordered by."""
         asked = None if self._left is None else next_asked(self._query, self._left, self._page)
         found = yield from ReadPage(self._query, self._start, asked).steps(context)
-        wanted = found.entities if self._left is None else found.entities[: self._left]
+        wanted = list(zip(found.order, found.entities, strict=True))[: self._left]
         self._start, self._page = found.next, self._page + 1
         if self._left is not None:
             self._left -= len(wanted)
@@ -97,7 +118,15 @@ class Count(Generic[E]):
     query: Query[E]
 
     def steps(self, context: Context) -> Steps[int]:
-        """Send a Query for each page."""
+        """Send a Query for each page; the values of `is_in` at the same time."""
+        if self.query.choices is None:
+            return (yield from self._counted(context))
+        flows = [Count(branch).steps(context) for branch in self.query.branches]
+        counts = yield from in_parallel(context, flows)
+        total = sum(counts)
+        return total if self.query.most is None else min(total, self.query.most)
+
+    def _counted(self, context: Context) -> Steps[int]:
         total, start, page = 0, None, 0
         wanted = self.query.most
         while True:
@@ -113,7 +142,7 @@ class Count(Generic[E]):
         if _must_see(self.query):
             page = yield from ReadPage(self.query, start, asked).steps(context)
             return len(page.entities), page.next
-        params = request(context, self.query)
+        params = request(context, replace(self.query, shown=None), unseen=True)
         if params is None:
             return 0, None
         optional = {"ExclusiveStartKey": start, "Limit": asked}
@@ -125,13 +154,19 @@ class Count(Generic[E]):
 # The request ---------------------------------------------------------------------------------------------------------
 
 
-def readers(query: Query[E]) -> list[Mapper[E]]:
-    """Give the mappers of what a query reads: of its entity, or of each kind of an abstract one."""
-    return [mapper_of(model.entity) for model in kinds_of(query.entity)]
+def readers(entity: type[E], shown: tuple[str, ...] | None = None) -> list[Mapper[E]]:
+    """Give the mappers of what is read: of an entity, or of each kind of an abstract one, and of some fields only."""
+    mappers: list[Mapper[E]] = [mapper_of(model.entity) for model in kinds_of(entity)]
+    return mappers if shown is None else [mapper.showing(shown) for mapper in mappers]
 
 
-def request(context: Context, query: Query[Any]) -> dict[str, Any] | None:
-    """Write a query as the parameters of a Query request; None where its range holds nothing."""
+def request(context: Context, query: Query[Any], *, unseen: bool = False) -> dict[str, Any] | None:
+    """Write a query as the parameters of a Query request; None where its range holds nothing.
+
+    `unseen` rows are counted and not looked at, so that the tag always goes along.
+    """
+    if query.choices is not None:
+        raise QueryError("is_in() stands for several requests", hint="send each of query.branches")
     if query.is_empty:
         return None
     layout, expressions = query.layout, Expressions()
@@ -146,10 +181,30 @@ def request(context: Context, query: Query[Any]) -> dict[str, Any] | None:
         params["IndexName"] = layout.index
     if query.strong:
         params["ConsistentRead"] = True
-    kept = all_filters(query)
+    kept = all_filters(query, unseen=unseen)
     if kept is not None:
         params["FilterExpression"] = expressions.condition(kept)
+    if query.shown is not None:
+        params["ProjectionExpression"] = ", ".join(map(expressions.name, _fetched(query, query.shown)))
     return params | expressions.params()
+
+
+def _fetched(query: Query[Any], shown: Iterable[str]) -> list[str]:
+    """List the attributes to fetch: both keys and the tag always, and the fields asked for.
+
+    A field may stand in an index key alone, where another program wrote the item so: that key goes along.
+    """
+    names: dict[str, None] = {}
+    for model in kinds_of(query.entity):
+        names |= dict.fromkeys((*model.primary.names, *query.layout.names))
+        if model.table.tag is not None:
+            names[model.table.tag] = None
+        wanted = dict.fromkeys((*model.primary.parts, *shown))
+        names |= dict.fromkeys(model.fields[name].attribute for name in wanted)
+        for layout in model.indexes.values():
+            if not wanted.keys().isdisjoint(layout.parts):
+                names |= dict.fromkeys(layout.names)
+    return list(names)
 
 
 def _sort_key(expressions: Expressions, span: Span) -> str:
@@ -166,10 +221,10 @@ def _sort_key(expressions: Expressions, span: Span) -> str:
     return f"{sk} {operator} {values[0]}"
 
 
-def all_filters(query: Query[Any]) -> Condition | None:
+def all_filters(query: Query[Any], *, unseen: bool = False) -> Condition | None:
     """Give the filter to send: the tag where other items can stand in the range, and the query's own condition."""
     models = kinds_of(query.entity)
-    crowded = any(_crowded(model, query.layout) for model in models)
+    crowded = unseen or any(_crowded(model, query.layout) for model in models)
     tag = any_of(owned(model) for model in models) if crowded and models[0].table.untagged is None else None
     return all_of((tag, query.condition))
 

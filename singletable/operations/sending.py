@@ -33,6 +33,9 @@ THROTTLING = frozenset(
     }
 )
 
+CONFLICTS = frozenset({"TransactionConflictException", "ReplicatedWriteConflictException"})
+"""Another request was at the item in this moment. Source: AWS, "Error handling with DynamoDB"."""
+
 MESSAGE_CHARACTERS = 500
 """So much of a foreign message is told: a server that is no DynamoDB may answer with a whole page."""
 
@@ -79,7 +82,7 @@ def send(context: Context, call: Call, *, writing: object = None) -> Steps[dict[
 
 
 def _transient(trouble: Refusal | NoReply) -> bool:
-    return isinstance(trouble, NoReply) or trouble.status >= 500 or trouble.error in THROTTLING
+    return isinstance(trouble, NoReply) or trouble.status >= 500 or trouble.error in THROTTLING | CONFLICTS
 
 
 def _error(context: Context, trouble: Refusal | NoReply, sent: int, unsure_of: object) -> SingleTableError:

@@ -6,10 +6,11 @@ A deleted item whose sort-key number must not come again leaves a tombstone: its
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
+from singletable.belonging import check_condition
 from singletable.entity import Entity
-from singletable.errors import NotFound
+from singletable.errors import NotFound, UsageError
 from singletable.expressions import Condition, all_of
 from singletable.mapping import GONE, Mapper, kind_of_item, mapper_of
 from singletable.operations.context import Context
@@ -22,6 +23,7 @@ from singletable.operations.writing import (
     owned,
     put_absent,
     put_call,
+    read_after,
     refused,
     unknown,
     with_create_id,
@@ -30,9 +32,14 @@ from singletable.queries import Ref
 from singletable.schema import CREATE_ID
 from singletable.wire import Call, Item, Refusal, Steps
 
-__all__ = ["Create", "Delete", "Get", "One", "Put"]
+__all__ = ["Create", "Delete", "Get", "One", "Put", "get_call", "put_new"]
 
 E = TypeVar("E", bound=Entity)
+
+
+def get_call(context: Context, ref: Ref[Any], *, consistent: bool) -> Call:
+    """Make the request that reads one item."""
+    return Call("get_item", {"TableName": context.table, "Key": ref.key, "ConsistentRead": consistent})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,8 +51,7 @@ class Get(Generic[E]):
 
     def steps(self, context: Context) -> Steps[E | None]:
         """Send one GetItem."""
-        params = {"TableName": context.table, "Key": self.ref.key, "ConsistentRead": self.consistent}
-        answer = yield from send(context, Call("get_item", params))
+        answer = yield from send(context, get_call(context, self.ref, consistent=self.consistent))
         return mapper_of(self.ref.entity).read(answer.get("Item"))
 
 
@@ -75,10 +81,16 @@ class Create(Generic[E]):
         mapper = mapper_of(type(self.entity))
         mapper.check(self.entity)
         entity = yield from assigned(context, mapper, self.entity, fresh=True)
-        number = mapper.model.sort_key_number
-        if number is not None and number.name not in entity.__dict__:
-            return (yield from create_numbered(context, mapper, entity, number, self))
-        return (yield from put_absent(context, mapper, entity, self))
+        return (yield from put_new(context, entity, self))
+
+
+def put_new(context: Context, entity: E, operation: object) -> Steps[E]:
+    """Put an entity that has its counter numbers where nothing stands; by sort key under the next number."""
+    mapper = mapper_of(type(entity))
+    number = mapper.model.sort_key_number
+    if number is not None and number.name not in entity.__dict__:
+        return (yield from create_numbered(context, mapper, entity, number, operation))
+    return (yield from put_absent(context, mapper, entity, operation))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -91,15 +103,24 @@ class Put(Generic[E]):
     entity: E
     when: Condition | None = None
 
+    def __post_init__(self) -> None:
+        if self.when is not None:
+            check_condition(self.when, self.entity.__fields__, "put(when=)")
+
     def steps(self, context: Context) -> Steps[E]:
         """Send one PutItem, after drawing the numbers that are missing."""
         mapper = mapper_of(type(self.entity))
         mapper.check(self.entity)
         entity = yield from assigned(context, mapper, self.entity, fresh=False)
         number = mapper.model.sort_key_number
-        if number is not None and number.name not in entity.__dict__:
-            return (yield from create_numbered(context, mapper, entity, number, self))
-        return (yield from self._replace(context, mapper, entity))
+        if number is None or number.name in entity.__dict__:
+            return (yield from self._replace(context, mapper, entity))
+        if self.when is not None:
+            raise UsageError(
+                f"put(when=) of a {mapper.model.name} without {number.name!r}: a new number has no item to judge",
+                hint="leave when= out, or put an entity that has its number",
+            )
+        return (yield from create_numbered(context, mapper, entity, number, self))
 
     def _replace(self, context: Context, mapper: Mapper[E], entity: E) -> Steps[E]:
         item = mapper.encode(entity)
@@ -107,7 +128,8 @@ class Put(Generic[E]):
             item = with_create_id(item, context.fresh_id())
         own = owned(mapper.model)
         guard = None if own is None else absent(mapper.model) | own
-        answer = yield from conditional(context, put_call(context, item, all_of((guard, self.when))), self)
+        call = put_call(context, item, all_of((guard, self.when)))
+        answer = yield from conditional(context, mapper.model, call, self)
         if isinstance(answer, Refusal):
             raise refused(mapper, answer, self, taken=True) from answer.__cause__
         forget_highest(context, mapper.model, entity)
@@ -125,17 +147,22 @@ class Delete(Generic[E]):
     ref: Ref[E]
     when: Condition | None = None
 
+    def __post_init__(self) -> None:
+        if self.when is not None:
+            check_condition(self.when, mapper_of(self.ref.entity).model.fields, "delete(when=)")
+
     def steps(self, context: Context) -> Steps[E | None]:
         """Send one DeleteItem, or one PutItem of a tombstone."""
         mapper = mapper_of(self.ref.entity)
         call = self._bury(context, mapper) if mapper.model.leaves_tombstones else self._remove(context, mapper)
-        answer = yield from conditional(context, call, self)
+        answer = yield from conditional(context, mapper.model, call, self)
         if not isinstance(answer, Refusal):
-            return mapper.read(answer.get("Attributes"))
+            old = answer.get("Attributes")
+            return None if old is None else read_after(mapper, old, "deleted")
         if answer.sent > 1:
             raise unknown(self) from answer.__cause__
-        if self.when is None and (answer.item is None or kind_of_item(mapper.model, answer.item) == "gone"):
-            return None
+        if self.when is None and (answer.item is None or kind_of_item(mapper.model, answer.item) != "foreign"):
+            return None  # one of our own would have been deleted: it was made after nothing was found
         raise refused(mapper, answer, self, taken=False) from answer.__cause__
 
     def _remove(self, context: Context, mapper: Mapper[E]) -> Call:

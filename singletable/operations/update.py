@@ -3,8 +3,9 @@
 Theory of operation. An index key is text made of several fields, so a change to one of them needs the others. Those in
 the reference or in the change are known, and one UpdateItem does. Others are taken from the entity that was handed in,
 on condition that they still hold, or else from one strong read; where another writer was faster, the old item that the
-failed condition answers with is the next attempt's knowledge. An addition to a number is not repeatable, so it is
-marked with an id (`_w`) by which a request that was sent again recognises that it was carried out before.
+failed condition answers with is the next attempt's knowledge, and so it is where the item was made only just now. An
+addition to a number is not repeatable, so it is marked with an id (`_w`) by which a request that was sent again
+recognises that it was carried out before.
 """
 
 from __future__ import annotations
@@ -13,23 +14,28 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
+from singletable.belonging import check_condition
 from singletable.entity import Entity
 from singletable.errors import ConditionFailed, NotFound, UnknownField, UsageError, closest
-from singletable.expressions import Change, Condition, Expressions, Path, all_of, any_of
+from singletable.expressions import Change, Condition, Expressions, Path, all_of
 from singletable.fields import Field, computed
 from singletable.increments import AutoIncrement
 from singletable.mapping import foreign_item, kind_of_item, mapper_of
 from singletable.operations.context import Context, backoff
-from singletable.operations.outcome import Outcome, field_of, plan_of
-from singletable.operations.single import Get
-from singletable.operations.writing import absent, conditional, guarded, owned, unknown
+from singletable.operations.outcome import Outcome, Plan, Standing, field_of, plan_of
+from singletable.operations.sending import send
+from singletable.operations.single import get_call
+from singletable.operations.writing import absent, conditional, guarded, owned, read_after, unknown
 from singletable.queries import Ref
 from singletable.schema import WRITE_ID, Model, model_of
-from singletable.wire import Call, Item, Pause, Refusal, Steps
+from singletable.wire import Call, Exclusive, Item, Pause, Refusal, Steps
 
 __all__ = ["Update", "changes_of"]
 
 E = TypeVar("E", bound=Entity)
+
+ATTEMPTS = 16
+"""So often, at most, is an update made anew from what stands there."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,38 +52,54 @@ class Update(Generic[E]):
     loaded: E | None = None
 
     def __post_init__(self) -> None:
-        _check(model_of(self.ref.entity), self.changes)
+        model = model_of(self.ref.entity)
+        _check(model, self.changes)
+        if self.when is not None:
+            check_condition(self.when, model.fields, "update(when=)")
 
     def steps(self, context: Context) -> Steps[E]:
         """Send one UpdateItem; a GetItem before it where index keys or computed fields need what is not known."""
-        mapper = mapper_of(self.ref.entity)
-        plan = plan_of(mapper.model, self.ref, self.changes)
-        current = self.loaded
-        if plan.must_read and current is None:
-            current = yield from self._read(context)
-        pauses = backoff(context, 16, base=0.005, cap=0.1)
+        plan = plan_of(model_of(self.ref.entity), self.ref, self.changes)
+        if not plan.must_read:
+            return (yield from self._attempt(context, plan, None))
+        turn = (context.table, "update", *(str(value) for value in self.ref.key.values()))
+        updated: E = yield Exclusive(turn, self._read_and_attempt(context, plan))
+        return updated
+
+    def _read_and_attempt(self, context: Context, plan: Plan) -> Steps[E]:
+        standing = None if self.loaded is None else Standing(self.loaded, None)
+        if standing is None:
+            answer = yield from send(context, get_call(context, self.ref, consistent=True))
+            found = mapper_of(self.ref.entity).read(answer.get("Item"))
+            if found is None:
+                raise _not_found(self.ref)
+            standing = Standing(found, answer["Item"])
+        return (yield from self._attempt(context, plan, standing))
+
+    def _attempt(self, context: Context, plan: Plan, standing: Standing | None) -> Steps[E]:
+        """Send the update, again from what stands there where another writer was faster."""
+        mapper, tried = mapper_of(self.ref.entity), 0
+        pauses = backoff(context, ATTEMPTS, base=0.005, cap=0.1)
         write_id = {"S": context.fresh_id()} if any(_unrepeatable(change) for change in self.changes) else None
         while True:
-            outcome = plan.outcome(current)
-            answer = yield from conditional(context, self._call(context, mapper.model, outcome, write_id), self)
+            call = self._call(context, mapper.model, plan.outcome(standing), write_id)
+            answer = yield from conditional(context, mapper.model, call, self)
             if not isinstance(answer, Refusal):
-                return mapper.decode(answer["Attributes"])
-            current = mapper.decode(self._standing(mapper.model, answer))
-            if write_id is not None and answer.item is not None and answer.item.get(WRITE_ID) == write_id:
-                return current
+                return read_after(mapper, answer["Attributes"], "updated")
+            item = self._standing(mapper.model, answer)
+            if write_id is not None and item.get(WRITE_ID) == write_id:
+                return read_after(mapper, item, "updated")
             if answer.sent > 1:
                 raise unknown(self) from answer.__cause__
-            same = all(current.__dict__.get(part) == value for part, value in outcome.held.items())
-            pause = None if same else next(pauses, None)
+            before, standing = standing, Standing(mapper.decode(item), item)
+            tried += 1
+            same = before is None or plan.stored(before) == plan.stored(standing)
+            if same and self.when is not None:
+                raise _refused(mapper.model, standing.entity) from answer.__cause__
+            pause = next(pauses, None)
             if pause is None:
-                raise _refused(mapper.model, current, same) from answer.__cause__
+                raise _contended(mapper.model, standing.entity, plan, tried) from answer.__cause__
             yield Pause(pause)
-
-    def _read(self, context: Context) -> Steps[E]:
-        found = yield from Get(self.ref, consistent=True).steps(context)
-        if found is None:
-            raise _not_found(self.ref)
-        return found
 
     def _standing(self, model: Model, refusal: Refusal) -> Item:
         """Give the item that made the condition fail. NotFound or ForeignItem where it is none of this entity."""
@@ -88,11 +110,9 @@ class Update(Generic[E]):
         return refusal.item
 
     def _call(self, context: Context, model: Model, outcome: Outcome, write_id: dict[str, str] | None) -> Call:
-        changes = [*self.changes, *outcome.changes]
+        changes = list(outcome.changes)
         own = owned(model)
-        mine = ~absent(model) if own is None else own
-        held = (_still(model, part, value) for part, value in outcome.held.items())
-        guards: list[Condition | None] = [mine, *held, self.when]
+        guards: list[Condition | None] = [~absent(model) if own is None else own, *outcome.guards, self.when]
         if write_id is not None:
             mark = Path((WRITE_ID,))
             changes.append(Change("set", mark, write_id))
@@ -153,17 +173,6 @@ def _unrepeatable(change: Change) -> bool:
     return change.action == "add" and change.value is not None and "N" in change.value
 
 
-def _still(model: Model, part: str, value: object) -> Condition:
-    """Hold where a field is stored as it was known."""
-    field = model.fields[part]
-    encoded = field.encoded(value)
-    unset = field.does_not_exist() if encoded is None or value == field.when_absent() else None
-    null = field.is_type("NULL") if value is None else None
-    same = None if encoded is None else Condition("=", (field.path, encoded))
-    still = any_of((same, unset, null))
-    return field.does_not_exist() if still is None else still
-
-
 def _not_found(ref: Ref[Any]) -> NotFound:
     return NotFound(
         f"no {ref.entity.__name__} stands at {ref!r}",
@@ -171,10 +180,17 @@ def _not_found(ref: Ref[Any]) -> NotFound:
     )
 
 
-def _refused(model: Model, current: Entity, same: bool) -> ConditionFailed:
-    why = "its condition did not hold" if same else "other writers kept changing what its index keys are made of"
+def _refused(model: Model, current: Entity) -> ConditionFailed:
     return ConditionFailed(
-        f"{model.name}: the item was not updated, {why}",
+        f"{model.name}: the condition of the update did not hold",
         hint="error.current is the entity as it stands",
+        current=current,
+    )
+
+
+def _contended(model: Model, current: Entity, plan: Plan, tried: int) -> ConditionFailed:
+    return ConditionFailed(
+        f"{model.name}: {tried} attempts found {', '.join(plan.held(Standing(current, None)))} changed by others",
+        hint="its index keys are made of these fields: run the update again, or let fewer writers change them at once",
         current=current,
     )

@@ -25,7 +25,7 @@ KEYS = (
 )
 OPERATIONS = (
     *("context", "sending", "writing", "counters", "increment", "single", "outcome", "update"),
-    *("query", "batch", "tables"),
+    *("query", "merge", "scan", "many", "get_many", "create_many", "batch", "tables"),
 )
 VALUES = ("scalars", "attributes", "choices", "documents", "records", "codecs", "adopted")
 DECLARING = ("annotations", "increments", "indexes", "layouts", "queries", "numbering", "checks", "schema", "patterns")
@@ -33,7 +33,7 @@ DECLARING = ("annotations", "increments", "indexes", "layouts", "queries", "numb
 FLOORS: tuple[tuple[str, ...], ...] = (
     ("errors", "wire"),
     (*(f"keys.{room}" for room in KEYS), "keys", "sizes"),
-    (*VALUES, "expressions", "judging", "fields"),
+    (*VALUES, "expressions", "judging", "fields", "belonging"),
     (*DECLARING, "building", "describing", "entity", "mapping"),
     (*(f"operations.{room}" for room in OPERATIONS), "operations"),
     ("faults", "parsing", "forking", "local", "driver", "loops", "rows", "verbs", "store", "aio"),

@@ -1,4 +1,7 @@
-"""A store's table as it is, behind the mapper's back: the items in DynamoDB JSON, and boto3 on the same engine."""
+"""A store's table as it is, behind the mapper's back: the items in DynamoDB JSON, and boto3 on the same engine.
+
+All of it works on stores of both colours; of an awaited one (`tests.contract.awaited`) the client is waited for.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +10,15 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import cache
 from threading import Barrier, Lock, Thread
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import boto3
+from aiobotocore.session import AioSession, get_session
 
 from singletable import Entity, Ref, Store, Table
+from singletable.aio import AsyncStore
 from singletable.wire import Item
+from tests.contract.awaited import Blocking
 
 T = TypeVar("T")
 
@@ -25,9 +31,17 @@ def session() -> boto3.Session:
     return boto3.Session(aws_access_key_id="test", aws_secret_access_key="test", region_name=REGION)
 
 
+@cache
+def async_session() -> AioSession:
+    """Give the same for clients that are awaited."""
+    made = get_session()
+    made.set_credentials("test", "test")
+    return made
+
+
 def client_of(store: Store) -> Any:
-    """Give the boto3 client that a store sends with."""
-    return store._connected()
+    """Give the client that a store sends with; its methods give answers to whoever calls them."""
+    return store.client if isinstance(store, Blocking) else store._connected()
 
 
 def item_at(store: Store, ref: Ref[Entity]) -> Item | None:
@@ -50,8 +64,14 @@ def write(store: Store, item: Item) -> Item:
 
 def everything(store: Store) -> list[Item]:
     """Read every item of the table, hidden ones too, over all pages."""
-    pages = client_of(store).get_paginator("scan").paginate(TableName=store.name, ConsistentRead=True)
-    return [item for page in pages for item in page["Items"]]
+    client, found = client_of(store), list[Item]()
+    params: dict[str, Any] = {"TableName": store.name, "ConsistentRead": True}
+    while True:
+        page = client.scan(**params)
+        found.extend(page["Items"])
+        if "LastEvaluatedKey" not in page:
+            return found
+        params["ExclusiveStartKey"] = page["LastEvaluatedKey"]
 
 
 def sibling(
@@ -63,7 +83,11 @@ def sibling(
 ) -> Store:
     """Make another store in the same place, as another process would: nothing is remembered in common."""
     client = client_of(store) if client is None else client
-    return Store(store.table if table is None else table, name=store.name, client=client, clock=clock)
+    table = store.table if table is None else table
+    if isinstance(store, Blocking):
+        awaited = AsyncStore(table, name=store.name, client=client, clock=clock)
+        return cast(Store, Blocking(awaited, store.loop))
+    return Store(table, name=store.name, client=client, clock=clock)
 
 
 def resource_of(store: Store) -> Any:
@@ -75,7 +99,8 @@ def resource_of(store: Store) -> Any:
         """Let the embedded engine answer, if the store has one."""
         return client.meta.events.emit_until_response(event_name, request=request)[1]
 
-    resource.meta.client.meta.events.register("before-send.dynamodb", forward)
+    if not isinstance(store, Blocking):  # an awaited store has no embedded engine
+        resource.meta.client.meta.events.register("before-send.dynamodb", forward)
     return resource
 
 

@@ -9,7 +9,20 @@ from collections.abc import Callable, Mapping
 import pytest
 
 import singletable
-from singletable import AutoIncrement, Entity, Field, GlobalIndex, Key, Sequence, SingleTableError, Store, Table, errors
+from singletable import (
+    AutoIncrement,
+    Entity,
+    Field,
+    GlobalIndex,
+    Key,
+    LocalIndex,
+    Sequence,
+    SingleTableError,
+    Store,
+    Table,
+    errors,
+)
+from singletable.aio import AsyncStore
 from tests.engines import PROJECT
 
 DOCS = PROJECT / "docs"
@@ -21,12 +34,14 @@ OPTIONS: Mapping[str, tuple[Callable[..., object], str]] = {
     "Table": (Table.__init__, "reference.md"),
     "Entity": (Entity.__init_subclass__, "reference.md"),
     "Store": (Store.__init__, "local.md"),
+    "AsyncStore": (AsyncStore.__init__, "async.md"),
 }
 NAMELESS = {
     "AutoIncrement": {"strategy"},  # the first argument, never named
     "Sequence": {"name"},
     "Entity": {"rest"},  # goes on to other bases
     "Store": {"table"},
+    "AsyncStore": {"table"},
 }
 
 
@@ -84,12 +99,14 @@ def test_every_option_is_described(owner: str) -> None:
 
 
 def test_index_options_are_described() -> None:
-    """A GlobalIndex takes what its docstring names, and nothing that the reader is not told of."""
+    """An index takes what its docstring names, and nothing that the reader is not told of."""
     assert set(inspect.signature(GlobalIndex).parameters) == {"name", "pk", "sk"}
+    assert set(inspect.signature(LocalIndex).parameters) == {"name", "sk"}
     assert "`GSI1PK`" in page("keys.md")
 
 
 @pytest.mark.parametrize("verb", [name for name in vars(Store) if not name.startswith("_")])
 def test_every_verb_has_a_docstring(verb: str) -> None:
-    """Each verb of a store says what it does; the reference shows all of them."""
+    """Each verb of a store says what it does, in both colours; the reference shows all of them."""
     assert inspect.getdoc(getattr(Store, verb))
+    assert inspect.getdoc(getattr(AsyncStore, verb))

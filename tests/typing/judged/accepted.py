@@ -23,6 +23,7 @@ from singletable import (
     to_dict,
     to_item,
 )
+from singletable.aio import AsyncRows, AsyncStore
 
 # The program of the first page.
 store.create_table()
@@ -123,6 +124,9 @@ assert_type(Order.key(user_id="u1").begins_with(order_id="1").where(paid).descen
 assert_type(Order.pending("u1"), Query[Order])
 assert_type(Order.recent("u1", since=now, most=3).where(paid), Query[Order])
 
+assert_type(Order.key(user_id="u1").is_in(order_id=(1, 2)), Query[Order])
+assert_type(query.is_in(status=["PAID"]).only(Order.status, Order.placed_at), Query[Order])
+
 # What a query gives.
 rows = store.query(query)
 assert_type(rows, Rows[Order])
@@ -131,6 +135,52 @@ assert_type([row.order_id for row in rows], list[int])
 assert_type(store.first(query), Order | None)
 assert_type(store.count(query), int)
 assert_type(store.put_many([order, order]), tuple[Order, ...])
+
+# Several queries, and scans.
+users = User.key(user_id="u1")
+regions = Region.key(country="CN")
+assert_type(store.query(users, query), Rows[User | Order])
+assert_type(store.query(users, query, regions, merged=True), Rows[User | Order | Region])
+assert_type(store.query(query, Order.pending("u1")), Rows[Order])
+assert_type(store.query(*[query, query]), Rows[Order])
+for either in store.query(users, query):
+    assert_type(either, User | Order)
+assert_type(store.first(users, query), User | Order | None)
+assert_type(store.first(query, query, merged=True), Order | None)
+assert_type(store.count(users, query), int)
+assert_type(store.scan(Order), Rows[Order])
+assert_type(store.scan(Order, segments=4, where=paid, limit=3, consistent=True).all(), list[Order])
+
+# Many items.
+ann_ref = User.at(user_id="u1")
+region_ref = Region.at(country="CN", path=())
+assert_type(store.get_many(ann_ref, ref), tuple[User | None, Order | None])
+assert_type(store.get_many(ann_ref, ref, region_ref), tuple[User | None, Order | None, Region | None])
+assert_type(store.get_many(ann_ref, ref, missing="raise"), tuple[User, Order])
+assert_type(store.get_many(ann_ref, ref, region_ref, missing="raise", consistent=True), tuple[User, Order, Region])
+assert_type(store.get_many(*[ref, ref]), tuple[Order | None, ...])
+assert_type(store.get_many(*[ref, ref], missing="skip"), tuple[Order, ...])
+assert_type(store.get_many(*[ref, ref], missing="raise"), tuple[Order, ...])
+assert_type(store.create_many([order, order]), tuple[Order, ...])
+store.put_many([order], progress=lambda done, total: None)
+store.create_many([ann], progress=print)
+store.delete_many([order, ref])
+store.delete_many([ann_ref], progress=lambda done, total: done + total)
+
+
+async def awaited(later: AsyncStore) -> None:
+    """Give the same types, awaited."""
+    assert_type(await later.get_many(ann_ref, ref), tuple[User | None, Order | None])
+    assert_type(await later.get_many(ann_ref, ref, missing="raise"), tuple[User, Order])
+    assert_type(await later.get_many(*[ref, ref], missing="skip"), tuple[Order, ...])
+    assert_type(later.query(users, query), AsyncRows[User | Order])
+    assert_type(await later.first(users, query), User | Order | None)
+    assert_type(await later.count(users, query), int)
+    assert_type(await later.scan(Order, segments=2).all(), list[Order])
+    assert_type(await later.create_many([order, order]), tuple[Order, ...])
+    async for each in later.query(query):
+        assert_type(each, Order)
+
 
 # Functions on entities.
 assert_type(evolve(order, status="PAID"), Order)

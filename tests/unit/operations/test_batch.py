@@ -194,20 +194,10 @@ def test_several_kinds_share_a_batch() -> None:
     assert [request["PutRequest"]["Item"]["_et"]["S"] for request in written(call)] == ["region", "user", "region"]
 
 
-def test_a_foreign_error_is_the_cause() -> None:
-    """Where an error that is none of ours ends a batch, what it may not have stored is listed, and the error kept."""
-    error = ZeroDivisionError()
-    with pytest.raises(Unprocessed, match="5 of 30") as caught:
-        play(PutMany(REGIONS).steps(context()), {}, error)
-    assert caught.value.items == REGIONS[25:]
-    assert caught.value.__cause__ is error
-
-
-def test_a_foreign_error_after_a_part_was_taken() -> None:
-    """What a batch took before an error that is none of ours is not listed."""
-    with pytest.raises(Unprocessed) as caught:
-        play(PutMany(REGIONS[:3]).steps(context()), left([put(REGIONS[1], "id-2")]), ZeroDivisionError())
-    assert caught.value.items == (REGIONS[1],)
+def test_a_foreign_error_is_not_hidden() -> None:
+    """An error that is none of ours is raised as it is."""
+    with pytest.raises(ZeroDivisionError):
+        play(PutMany(REGIONS).steps(context()), {}, ZeroDivisionError())
 
 
 def test_replies_that_are_lost_for_good() -> None:

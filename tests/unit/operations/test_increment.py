@@ -217,7 +217,7 @@ class TestCounter:
 
     def test_a_taken_number_is_said(self) -> None:
         """Where another item stands at the number drawn, the create is refused: a counter is never guessed on."""
-        player = Player(raised(3), condition_failed(None))
+        player = Player(raised(3), condition_failed({"PK": {"S": "#INVOICE#3"}}))
         with pytest.raises(AlreadyExists):
             player.play(Create(Invoice(total=5)).steps(context()))
         assert len(player.calls) == 2

@@ -10,9 +10,14 @@ from typing import Any
 import pytest
 
 import singletable.operations
-from singletable.errors import ServiceError, SingleTableError
-from singletable.operations.batch import PutMany
+from singletable.errors import ServiceError, SingleTableError, Unprocessed
+from singletable.operations.batch import DeleteMany, PutMany
+from singletable.operations.create_many import CreateMany
+from singletable.operations.get_many import GetMany
+from singletable.operations.many import WriteBatch
+from singletable.operations.merge import CountAll, First, Queries
 from singletable.operations.query import Count, Pages, ReadPage
+from singletable.operations.scan import Scan
 from singletable.operations.single import Create, Delete, Get, One, Put
 from singletable.operations.tables import CreateTable, DeleteTable
 from singletable.operations.update import Update
@@ -45,6 +50,12 @@ OPERATIONS: list[Callable[[], Any]] = [
     lambda: Count(ORDERS),
     lambda: PutMany((Region(country="CN", path=("a",)), ANN)),
     lambda: PutMany((Invoice(total=1),)),
+    lambda: CreateMany((ANN, Order(user_id="u1", placed_at=PLACED))),
+    lambda: DeleteMany((AT, ORDER_AT)),
+    lambda: GetMany((AT, ORDER_AT)),
+    lambda: First(Queries((ORDERS,))),
+    lambda: First(Scan(User)),
+    lambda: CountAll((ORDERS, User.key(user_id="u1"))),
     lambda: CreateTable(shop),
     DeleteTable,
 ]
@@ -86,6 +97,8 @@ class Answering(Player):
             "update_item": {"Attributes": {**item, "last": {"N": "7"}}},
             "delete_item": {"Attributes": item},
             "query": {"Items": [], "Count": 0},
+            "scan": {"Items": []},
+            "batch_get_item": {"Responses": {}},
             "batch_write_item": {},
             "create_table": {},
             "describe_table": described(),
@@ -110,9 +123,9 @@ def test_every_operation_is_among_them() -> None:
     names = [module.name for module in pkgutil.iter_modules(singletable.operations.__path__)]
     modules = [import_module(f"singletable.operations.{name}") for name in names]
     public = [getattr(module, name) for module in modules for name in module.__all__]
-    assert {each for each in public if isinstance(each, type) and hasattr(each, "steps")} == {
-        type(make()) for make in OPERATIONS
-    }
+    run = {each for each in public if isinstance(each, type) and hasattr(each, "steps")}
+    abstract = {each for each in run if getattr(each, "_is_protocol", False)}
+    assert run - abstract - {WriteBatch} == {type(make()) for make in OPERATIONS}
 
 
 @pytest.mark.parametrize("make", OPERATIONS, ids=lambda make: repr(make())[:40])
@@ -124,8 +137,9 @@ def test_an_unknown_refusal_is_a_service_error(make: Callable[[], Any]) -> None:
         if calls <= after:
             break
         met += 1
-        assert isinstance(error, ServiceError), error
-        assert error.error == SURPRISE
+        reason = error.__cause__ if isinstance(error, Unprocessed) else error
+        assert isinstance(reason, ServiceError), error
+        assert reason.error == SURPRISE
         after += 1
         assert after < MOST_CALLS
     assert met > 0

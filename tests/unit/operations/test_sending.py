@@ -46,6 +46,16 @@ def test_passing_trouble_is_tried_again(trouble: Callable[[], Exception], writin
     assert player.pauses == [0.0125, 0.025]  # half of 25 ms, half of 50 ms: the jitter is 0
 
 
+@pytest.mark.parametrize("error", ["TransactionConflictException", "ReplicatedWriteConflictException"])
+def test_a_conflict_with_another_request_passes(error: str) -> None:
+    """A write that met a transaction at its item is sent again; where it always meets one, DynamoDB's word is told."""
+    _, calls = play(send(context(), CALL, writing=WRITE), Refusal(error, ""), {})
+    assert len(calls) == 2
+    with pytest.raises(ServiceError) as caught:
+        play(send(context(attempts=2), CALL, writing=WRITE), Refusal(error, ""), Refusal(error, ""))
+    assert caught.value.error == error
+
+
 @pytest.mark.parametrize(
     "error",
     [

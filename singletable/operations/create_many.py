@@ -1,0 +1,84 @@
+"""Creating many entities: single conditional writes, several at a time.
+
+Theory of operation. A batch cannot refuse to overwrite, so each entity is a PutItem of its own on condition that
+nothing stands at its key. Counter numbers are drawn beforehand, one request for each counter. Numbers by sort key rise
+in the order of the list: the entities of one partition are written in turn, and the first that fails ends its
+partition, since what comes after it is not to have the smaller number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from singletable.entity import Entity
+from singletable.mapping import mapper_of
+from singletable.operations.context import Context, in_parallel
+from singletable.operations.increment import numbers_range, refuse_given
+from singletable.operations.many import Progress, Tally, check_distinct, drawn, one_by_one, settle
+from singletable.operations.single import Create, put_new
+from singletable.schema import model_of
+from singletable.wire import Steps
+
+__all__ = ["CreateMany"]
+
+E = TypeVar("E", bound=Entity)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CreateMany(Generic[E]):
+    """Store many new entities and give them back in order, with their numbers.
+
+    What is stored stays stored: Unprocessed lists the others as they were given, each with its cause (AlreadyExists
+    where its key is taken). `progress` is called after each. UsageError before anything is sent for two entities with
+    one key.
+    """
+
+    entities: tuple[E, ...]
+    progress: Progress | None = None
+
+    def steps(self, context: Context) -> Steps[tuple[E, ...]]:
+        """Draw the counter numbers, then send conditional PutItems, several at a time."""
+        for entity in self.entities:
+            _check(entity)
+        check_distinct(self.entities)
+        made = yield from drawn(context, self.entities)
+        tally = Tally(len(made), self.progress)
+        writes = {place: self._write(context, made, place) for place in range(len(made))}
+        left = yield from in_parallel(context, [one_by_one(tally, part) for part in _parts(made, writes)])
+        settle(left, self.entities, "created", made)
+        return tuple(made)
+
+    def _write(self, context: Context, made: list[E], place: int) -> Callable[[], Steps[None]]:
+        def steps() -> Steps[None]:
+            made[place] = yield from put_new(context, made[place], Create(self.entities[place]))
+
+        return steps
+
+
+def _check(entity: Entity) -> None:
+    """Raise what its write would, so that one bad entity is found before any other is stored."""
+    mapper = mapper_of(type(entity))
+    mapper.check(entity)
+    refuse_given(mapper.model, entity)
+    if all(number.name in entity.__dict__ for number in mapper.model.numbers):
+        mapper.encode(entity)
+
+
+def _parts(
+    entities: Sequence[E], writes: Mapping[int, Callable[[], Steps[None]]]
+) -> list[dict[int, Callable[[], Steps[None]]]]:
+    """Put the writes together that are to be sent in turn: those that draw from one partition."""
+    parts: dict[Hashable, dict[int, Callable[[], Steps[None]]]] = {}
+    for place, entity in enumerate(entities):
+        parts.setdefault(_partition(entity, place), {})[place] = writes[place]
+    return list(parts.values())
+
+
+def _partition(entity: Entity, place: int) -> Hashable:
+    model = model_of(type(entity))
+    number = model.sort_key_number
+    if number is None or number.name in entity.__dict__:
+        return place
+    return numbers_range(model, number, entity.__dict__).identity
