@@ -17,7 +17,7 @@ from singletable.operations.tables import CreateTable, DeleteTable
 from singletable.queries import Query, Ref
 from singletable.rows import AsyncRows
 from singletable.schema import Table
-from singletable.verbs import CONNECT_SECONDS, POOL, Clock, Operation, Verbs, check_place, utc_now
+from singletable.verbs import CONNECT_SECONDS, POOL, Clock, Operation, Verbs, check_place, check_table, utc_now
 
 __all__ = ["AsyncRows", "AsyncStore"]
 
@@ -35,8 +35,8 @@ class AsyncStore:
 
     `session` is an aiobotocore session and `client` an aiobotocore client that is open; everything else is as for
     `Store`. There is one client for each event loop, closed by `await store.close()`, by leaving `async with`, or with
-    its loop. A write whose task is cancelled may or may not have happened. ConfigurationError where aiobotocore is not
-    installed.
+    its loop; a forked child makes its own. A write whose task is cancelled may or may not have happened.
+    ConfigurationError where aiobotocore is not installed.
     """
 
     def __init__(
@@ -61,6 +61,7 @@ class AsyncStore:
     @classmethod
     def local(cls, table: Table, *, clock: Clock = utc_now) -> Never:
         """Refuse: the embedded engine (moto) answers no aiobotocore client. ConfigurationError says what to use."""
+        check_table(table)
         raise ConfigurationError(
             f"AsyncStore.local({table.name!r}): the embedded engine works with Store only",
             hint="start an engine, such as `npx dynoxide --port 8000`, and pass endpoint_url='http://127.0.0.1:8000'",

@@ -23,7 +23,7 @@ from singletable.errors import DeclarationError, UnresolvedName
 from singletable.fields import Field, computed
 from singletable.records import Scope, is_record, understood
 
-__all__ = ["Annotations", "read_annotations"]
+__all__ = ["Annotations", "field_type", "is_class_variable", "is_field", "plain_type", "read_annotations"]
 
 WORD = re.compile(r"[^\W\d]\w*")
 

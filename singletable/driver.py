@@ -8,15 +8,15 @@ back what no helper has begun, so that nested or many such effects cannot wait f
 
 from __future__ import annotations
 
-import os
 import time
 import weakref
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from threading import Lock, RLock
 from typing import Any, TypeVar
 
 from singletable.faults import reraise
+from singletable.forking import abandon, forget_in_child
 from singletable.wire import Call, Effect, Exclusive, Pause, Steps, Together
 
 __all__ = ["Driver"]
@@ -37,14 +37,17 @@ class Driver:
     def __init__(self, client: Callable[[], Any], *, workers: int) -> None:
         self._client = client
         self._workers = workers
+        self._pool: ThreadPoolExecutor | None = None
         self.forget()
-        _FORKED.add(self)
+        forget_in_child(self, Driver.forget)
 
     def forget(self) -> None:
         """Begin with no locks and no threads, as a forked child must: a lock held at the fork is never released."""
         self._guard = RLock()
         self._locks: weakref.WeakValueDictionary[Hashable, _Held] = weakref.WeakValueDictionary()
-        self._pool: ThreadPoolExecutor | None = None
+        if self._pool is not None:
+            abandon(self._pool)
+        self._pool = None
 
     def run(self, flow: Steps[T]) -> T:
         """Run a flow to its end and give its result, or raise what it raises."""
@@ -134,19 +137,3 @@ def _taken(waiting: Iterator[tuple[int, Steps[Any]]], turn: Lock) -> Iterator[tu
         if following is None:
             return
         yield following
-
-
-_FORKED: weakref.WeakSet[Driver] = weakref.WeakSet()
-
-
-def _after_fork() -> None:
-    for driver in _drivers():
-        driver.forget()
-
-
-def _drivers() -> Sequence[Driver]:
-    return list(_FORKED)
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)

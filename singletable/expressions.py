@@ -14,7 +14,7 @@ from typing import Any, NoReturn, TypeAlias
 from singletable.errors import DeclarationError, NoTruthValue, QueryError
 from singletable.wire import AttributeValue
 
-__all__ = ["Change", "Condition", "Expressions", "Path", "all_of", "any_of", "no_truth", "paths_of"]
+__all__ = ["IN_OPERANDS", "Change", "Condition", "Expressions", "Path", "all_of", "any_of", "no_truth", "paths_of"]
 
 IN_OPERANDS = 100
 """At most so many values may stand in `IN`. Source: AWS, "Service quotas", Expression parameters."""

@@ -2,18 +2,20 @@
 
 Theory of operation. The client's `before-send` event answers every request from a moto backend of the store's own,
 under one lock, since moto's updates and transactions are not atomic under threads. Nothing global is touched: no
-environment variable, no patched class, no other client. Two local stores do not see each other, and `mock_aws` in the
-same process neither sees nor resets them.
+environment variable, no patched class, no other client; and nothing of the user's AWS configuration is read, be it
+missing or broken. Two local stores do not see each other, and `mock_aws` in the same process neither sees nor resets
+them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from threading import Lock, RLock
+from threading import RLock
 from typing import TYPE_CHECKING, Any
 
 from singletable.errors import ConfigurationError
+from singletable.forking import MAKING, forget_in_child
 
 if TYPE_CHECKING:
     from boto3 import Session
@@ -24,8 +26,16 @@ __all__ = ["local_client"]
 REGION = "us-east-1"
 ACCOUNT = "123456789012"
 
-_MAKING = Lock()
-"""Held while a client is made: a boto3 session makes one at a time."""
+
+class _Turn:
+    """The lock of one embedded engine."""
+
+    def __init__(self) -> None:
+        self.forget()
+
+    def forget(self) -> None:
+        """Let nobody hold the lock, as in a forked child."""
+        self.lock = RLock()
 
 
 def local_client() -> DynamoDBClient:
@@ -38,7 +48,7 @@ def local_client() -> DynamoDBClient:
         "proxies": {},
         "use_dualstack_endpoint": False,
     }
-    with _MAKING:
+    with MAKING:  # a boto3 session makes one at a time
         client: DynamoDBClient = _session().client("dynamodb", config=Config(**options))
     client.meta.events.register("before-send.dynamodb", _engine())
     return client
@@ -51,8 +61,16 @@ def _session() -> Session:
     What a client hooks into is its own, so stores that share a session still do not see each other.
     """
     import boto3
+    from botocore.session import Session as Core
 
-    return boto3.Session(aws_access_key_id="local", aws_secret_access_key="local", region_name=REGION)
+    defaults = {name: (None, None, default, read) for name, (_, _, default, read) in Core.SESSION_VARIABLES.items()}
+    nowhere = dict.fromkeys(("config_file", "credentials_file"), (None, None, None, None))
+    return boto3.Session(
+        aws_access_key_id="local",
+        aws_secret_access_key="local",
+        region_name=REGION,
+        botocore_session=Core(session_vars={**defaults, **nowhere}),
+    )
 
 
 def _engine() -> Callable[..., Any]:
@@ -70,7 +88,8 @@ def _engine() -> Callable[..., Any]:
     from moto.core.request import normalize_request
     from werkzeug.exceptions import HTTPException
 
-    backend, lock = DynamoDBBackend(REGION, ACCOUNT), RLock()
+    backend, turn = DynamoDBBackend(REGION, ACCOUNT), _Turn()
+    forget_in_child(turn, _Turn.forget)
 
     class Handler(DynamoHandler):
         """moto's request handler, bound to this store's backend."""
@@ -84,7 +103,7 @@ def _engine() -> Callable[..., Any]:
         plain = normalize_request(request)
         status: Any
         headers: Any
-        with lock:
+        with turn.lock:
             try:
                 status, headers, body = Handler.dispatch(plain, plain.raw_url, plain.headers)
             except HTTPException as error:

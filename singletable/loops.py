@@ -17,6 +17,7 @@ from contextlib import AbstractAsyncContextManager
 from typing import Any, TypeAlias, TypeVar
 
 from singletable.faults import reraise
+from singletable.forking import abandon, forget_in_child
 from singletable.wire import Call, Effect, Exclusive, Pause, Steps, Together
 
 __all__ = ["AsyncDriver", "Connect"]
@@ -43,6 +44,12 @@ class AsyncDriver:
     def __init__(self, connect: Connect) -> None:
         self._connect = connect
         self._loops: weakref.WeakKeyDictionary[AbstractEventLoop, _Loop] = weakref.WeakKeyDictionary()
+        forget_in_child(self, AsyncDriver.forget)
+
+    def forget(self) -> None:
+        """Begin with no clients and no locks, as a forked child must, even in a loop that it took over."""
+        abandon(list(self._loops.items()))
+        self._loops = weakref.WeakKeyDictionary()
 
     async def run(self, flow: Steps[T]) -> T:
         """Run a flow to its end and give its result, or raise what it raises."""

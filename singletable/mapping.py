@@ -31,7 +31,17 @@ from singletable.schema import CREATE_ID, HIDDEN, Model, model_of
 from singletable.sizes import ITEM_BYTES, item_size
 from singletable.wire import AttributeValue, Item
 
-__all__ = ["GONE", "Mapper", "from_item", "kind_of_item", "mapper_of", "to_dict", "to_item"]
+__all__ = [
+    "GONE",
+    "Mapper",
+    "foreign_item",
+    "from_item",
+    "index_key",
+    "kind_of_item",
+    "mapper_of",
+    "to_dict",
+    "to_item",
+]
 
 E = TypeVar("E", bound=Entity)
 

@@ -9,12 +9,12 @@ and so know of every attempt. A client that is handed in keeps its own configura
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from threading import RLock
 from typing import Any, Literal, Self, TypeVar, overload
 
 from singletable.driver import Driver
 from singletable.entity import Entity
 from singletable.expressions import Change, Condition
+from singletable.forking import MAKING, abandon, forget_in_child
 from singletable.local import local_client
 from singletable.operations.get_many import Missing
 from singletable.operations.many import Progress
@@ -22,7 +22,7 @@ from singletable.operations.tables import CreateTable, DeleteTable
 from singletable.queries import Query, Ref
 from singletable.rows import Rows
 from singletable.schema import Table
-from singletable.verbs import CONNECT_SECONDS, POOL, Clock, Operation, Verbs, check_place, utc_now
+from singletable.verbs import CONNECT_SECONDS, POOL, Clock, Operation, Verbs, check_place, check_table, utc_now
 
 __all__ = ["Store"]
 
@@ -42,6 +42,8 @@ class Store:
     say where; without them boto3's environment rules hold (`AWS_PROFILE`, `AWS_DEFAULT_REGION`,
     `AWS_ENDPOINT_URL_DYNAMODB`, `AWS_MAX_ATTEMPTS` and so on). Nothing is sent, and no client made, before the first
     verb. DeclarationError where the table's entities do not fit together.
+
+    After a fork the child makes a client of its own; one that is handed in is kept, so make it after the fork.
     """
 
     def __init__(
@@ -57,10 +59,16 @@ class Store:
     ) -> None:
         check_place(client, session, endpoint_url, region)
         self._verbs = Verbs(table, name, clock)
-        self._made = client
+        self._given = self._made = client
         self._make: Callable[[], Any] = lambda: _client(session, endpoint_url, region)
-        self._making = RLock()
         self._driver = Driver(self._connected, workers=POOL)
+        forget_in_child(self, Store._forget)
+
+    def _forget(self) -> None:
+        """Drop a client that was made here, as a forked child must."""
+        if self._made is not self._given:
+            abandon(self._made)
+            self._made = self._given
 
     @classmethod
     def local(cls, table: Table, *, clock: Clock = utc_now) -> Self:
@@ -69,15 +77,17 @@ class Store:
         For demos, tests and learning: it needs the extra `local` (moto), keeps everything in memory, and is seen by
         this store alone. ConfigurationError where moto is not installed.
         """
+        check_table(table)
         store = cls(table, client=local_client(), clock=clock)
         store.create_table()
         return store
 
     def _connected(self) -> Any:
-        with self._making:
-            if self._made is None:
-                self._made = self._make()
-            return self._made
+        made = self._made
+        if made is None:
+            with MAKING:
+                made = self._made = self._make() if self._made is None else self._made
+        return made
 
     @property
     def table(self) -> Table:

@@ -1,8 +1,8 @@
 """What an operation may ask of the world, and what the world may answer.
 
 Theory of operation. An operation never does I/O. Its `steps` are a generator (`Steps[T]`) that yields *effects* and is
-sent their results; a driver (`singletable.store`) performs them. The same steps therefore run under threads, under
-asyncio and in a test that plays canned answers.
+sent their results; a driver (`singletable.driver`, `singletable.loops`) performs them. The same steps therefore run
+under threads, under asyncio and in a test that plays canned answers.
 
 - `Call(method, params)`: one request by its boto3 client method name; the result is the answer as a dict.
 - `Pause(seconds)`: wait; the result is None.

@@ -8,7 +8,7 @@ may stand at the key, which the guard of a single delete spares. Everywhere else
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -21,6 +21,7 @@ from singletable.operations.many import (
     Progress,
     Tally,
     WriteBatch,
+    awaits_number,
     check_distinct,
     drawn,
     one_by_one,
@@ -44,7 +45,7 @@ class PutMany(Generic[E]):
     """Store many entities, replacing what stands at their keys, and give them back with their counter numbers.
 
     UsageError before anything is sent for two entities with one key and for a class numbered by sort key, Unprocessed
-    with the list of what was not stored. `progress` is called as batches end.
+    with the list of what is not known to be stored. `progress` is called as batches end.
     """
 
     entities: tuple[E, ...]
@@ -54,8 +55,8 @@ class PutMany(Generic[E]):
         """Draw missing numbers, then send batches of 25, several at a time."""
         for kind in dict.fromkeys(type(entity) for entity in self.entities):
             _check_kind(model_of(kind))
-        for entity in self.entities:
-            mapper_of(type(entity)).check(entity)
+        if any(map(awaits_number, self.entities)):
+            _check(self.entities)
         made = yield from drawn(context, self.entities)
         requests = [{"PutRequest": {"Item": _item(context, entity)}} for entity in made]
         check_distinct(made)
@@ -107,8 +108,18 @@ def _item(context: Context, entity: Entity) -> Item:
     return item if CREATE_ID in item else with_create_id(item, context.fresh_id())
 
 
+def _check(entities: Sequence[Entity]) -> None:
+    """Raise what can be known before a number is drawn: a value that cannot be stored, or two of one key."""
+    for entity in entities:
+        mapper = mapper_of(type(entity))
+        mapper.check(entity)
+        if not awaits_number(entity):
+            mapper.encode(entity)
+    check_distinct(entities)
+
+
 def _check_kind(model: Model) -> None:
-    if model.leaves_tombstones:
+    if model.sort_key_number is not None:
         raise UsageError(
             f"{model.name} is numbered by its sort key, which needs a condition that a batch cannot make",
             hint="store.create_many(...) creates many; use store.put(...) for each that is to be replaced",

@@ -22,6 +22,10 @@ class Hints:
     def __init__(self, *, size: int = 10_000, seconds: float = 60.0) -> None:
         self._size = size
         self._seconds = seconds
+        self.forget()
+
+    def forget(self) -> None:
+        """Begin anew, with a lock that nobody holds: for a forked child, where no other thread runs."""
         self._lock = Lock()
         self._seen: OrderedDict[Hashable, tuple[int, float]] = OrderedDict()
 

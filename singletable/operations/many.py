@@ -14,7 +14,7 @@ from decimal import Decimal
 from threading import Lock
 from typing import Any, TypeAlias, TypeVar
 
-from singletable.entity import Entity
+from singletable.entity import Entity, values_of
 from singletable.errors import (
     ConfigurationError,
     ServiceError,
@@ -38,6 +38,7 @@ __all__ = [
     "Progress",
     "Tally",
     "WriteBatch",
+    "awaits_number",
     "check_distinct",
     "drawn",
     "one_by_one",
@@ -176,11 +177,17 @@ def drawn(context: Context, entities: Sequence[E]) -> Steps[list[E]]:
     return made
 
 
+def awaits_number(entity: Entity) -> bool:
+    """Say whether a number is still to be drawn for an entity."""
+    return any(number.name not in entity.__dict__ for number in mapper_of(type(entity)).model.numbers)
+
+
 def check_distinct(entities: Sequence[Entity]) -> None:
     """Raise UsageError for two entities with one primary key; those whose key waits for a number have none yet."""
     seen: set[Hashable] = set()
     for entity in entities:
-        layout, values = mapper_of(type(entity)).model.primary, entity.__dict__
+        layout = mapper_of(type(entity)).model.primary
+        values = entity.__dict__ if awaits_number(entity) else values_of(entity)
         if any(part not in values for part in layout.parts):
             continue
         place = place_of(layout, layout.render(values))

@@ -27,7 +27,7 @@ from singletable.queries import Query, Span
 from singletable.schema import Model, kinds_of
 from singletable.wire import Call, Item, Steps
 
-__all__ = ["Count", "Found", "Pages", "ReadPage", "request"]
+__all__ = ["LIMIT_MOST", "Count", "Found", "Pages", "ReadPage", "next_asked", "readers", "request"]
 
 E = TypeVar("E", bound=Entity)
 

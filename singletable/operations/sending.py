@@ -3,20 +3,24 @@
 Theory of operation. A request that was throttled, or whose server failed, is sent again with backoff. One whose answer
 was lost may have been carried out all the same; it is sent again too, and from then on a failed condition is ambiguous:
 it may be our own first write that made it fail. `Refusal.sent` tells the operation so (above 1). An operation that
-cannot tell what happened raises OutcomeUnknown; a failed condition itself always goes back to it as the Refusal.
+cannot tell what happened raises OutcomeUnknown. A Refusal goes back to it only where its request is one that can be
+answered so (`TRUSTED`), which is where the operation expects it; from any other request it is a ServiceError.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from singletable.errors import OutcomeUnknown, ServiceError, SingleTableError, TableMissing, Throttled, Unreachable
 from singletable.operations.context import Context, backoff
 from singletable.wire import Call, NoReply, Pause, Refusal, Steps
 
-__all__ = ["CONDITION_FAILED", "send"]
+__all__ = ["CONDITION_FAILED", "NOT_THERE", "send", "table_missing"]
 
 CONDITION_FAILED = "ConditionalCheckFailedException"
+IN_USE = "ResourceInUseException"
+NOT_THERE = "ResourceNotFoundException"
 
 THROTTLING = frozenset(
     {
@@ -35,16 +39,24 @@ CONFLICTS = frozenset({"TransactionConflictException", "ReplicatedWriteConflictE
 MESSAGE_CHARACTERS = 500
 """So much of a foreign message is told: a server that is no DynamoDB may answer with a whole page."""
 
-TRUSTED = frozenset({CONDITION_FAILED, "TransactionCanceledException", "ResourceInUseException"})
-"""What an operation understands itself."""
+TRUSTED: Mapping[str, frozenset[str]] = {
+    "put_item": frozenset({CONDITION_FAILED}),
+    "update_item": frozenset({CONDITION_FAILED}),
+    "delete_item": frozenset({CONDITION_FAILED}),
+    "transact_write_items": frozenset({"TransactionCanceledException"}),
+    "transact_get_items": frozenset({"TransactionCanceledException"}),
+    "create_table": frozenset({IN_USE}),
+    "delete_table": frozenset({IN_USE, NOT_THERE}),
+}
+"""What the operation behind a request understands itself."""
 
 
 def send(context: Context, call: Call, *, writing: object = None) -> Steps[dict[str, Any]]:
     """Send a request and give its answer.
 
     `writing` is the operation on whose behalf something is written. Throttled, Unreachable, TableMissing or
-    ServiceError where it came to nothing; OutcomeUnknown where a write may have happened; Refusal for a failed
-    condition.
+    ServiceError where it came to nothing; OutcomeUnknown where a write may have happened; Refusal for what `TRUSTED`
+    leaves to the operation, such as a failed condition.
     """
     pauses = backoff(context, context.attempts)
     unsure, sent = False, 0
@@ -54,7 +66,7 @@ def send(context: Context, call: Call, *, writing: object = None) -> Steps[dict[
             return answer
         except Refusal as refusal:
             sent += refusal.sent
-            if refusal.error in TRUSTED:
+            if refusal.error in TRUSTED.get(call.method, ()):
                 refusal.sent = sent if unsure else refusal.sent
                 raise
             unsure = unsure or refusal.status >= 500 or refusal.sent > 1
@@ -75,23 +87,15 @@ def _transient(trouble: Refusal | NoReply) -> bool:
 
 def _error(context: Context, trouble: Refusal | NoReply, sent: int, unsure_of: object) -> SingleTableError:
     if unsure_of is not None:
-        return OutcomeUnknown(
-            f"the reply to a write on table {context.table!r} was lost, {sent} times; it may have been carried out",
-            hint="read the item, or run error.operation again",
-            operation=unsure_of,
-        )
+        return _unknown(context, trouble, sent, unsure_of)
     if isinstance(trouble, NoReply):
         return Unreachable(
             f"no answer from {trouble.endpoint} after {sent} attempts",
             hint="is the endpoint right and running? It is set by endpoint_url= or AWS_ENDPOINT_URL_DYNAMODB",
             endpoint=trouble.endpoint,
         )
-    if trouble.error == "ResourceNotFoundException":
-        return TableMissing(
-            f"table {context.table!r} (or an index of it) does not exist here",
-            hint="store.create_table() makes it; check the name, the region and the endpoint",
-            table=context.table,
-        )
+    if trouble.error == NOT_THERE:
+        return table_missing(context)
     if trouble.error in THROTTLING:
         return Throttled(
             f"DynamoDB throttled a request on table {context.table!r} {sent} times",
@@ -103,3 +107,24 @@ def _error(context: Context, trouble: Refusal | NoReply, sent: int, unsure_of: o
         hint="the request was not carried out; see the message of DynamoDB above",
         error=trouble.error,
     )
+
+
+def table_missing(context: Context) -> TableMissing:
+    """Make the error for a table that is not there."""
+    return TableMissing(
+        f"table {context.table!r} (or an index of it) does not exist here",
+        hint="store.create_table() makes it; check the name, the region and the endpoint",
+        table=context.table,
+    )
+
+
+def _unknown(context: Context, trouble: Refusal | NoReply, sent: int, operation: object) -> OutcomeUnknown:
+    """Make the error for a write that may have happened: its last try ended in `trouble`, after `sent` in all."""
+    what = f"a write on table {context.table!r}"
+    if isinstance(trouble, NoReply):
+        said = f"the reply to {what} was lost, {sent} times; it may have been carried out"
+    elif trouble.error in THROTTLING:
+        said = f"{what} was throttled, {sent} times, and an earlier try may have been carried out"
+    else:
+        said = f"{what} ended in {trouble.error}, after {sent} tries; it, or one of them, may have been carried out"
+    return OutcomeUnknown(said, hint="read the item before writing again", operation=operation)

@@ -32,7 +32,7 @@ from singletable.queries import Ref
 from singletable.schema import CREATE_ID
 from singletable.wire import Call, Item, Refusal, Steps
 
-__all__ = ["Create", "Delete", "Get", "One", "Put", "put_new"]
+__all__ = ["Create", "Delete", "Get", "One", "Put", "get_call", "put_new"]
 
 E = TypeVar("E", bound=Entity)
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from singletable.errors import OutcomeUnknown, ServiceError, SingleTableError, TableMismatch, TableMissing
 from singletable.indexes import KeyColumn
 from singletable.operations.context import Context
-from singletable.operations.sending import send
+from singletable.operations.sending import NOT_THERE, send, table_missing
 from singletable.schema import Table
 from singletable.wire import Call, Pause, Refusal, Steps
 
@@ -31,11 +32,8 @@ class CreateTable:
 
     def steps(self, context: Context) -> Steps[None]:
         """Send CreateTable, then DescribeTable until the table is active."""
-        try:
+        with suppress(Refusal):  # the only one that `send` lets through here: the table is there
             yield from send(context, Call("create_table", definition(self.table, context.table)), writing=self)
-        except Refusal as refusal:
-            if refusal.error != "ResourceInUseException":
-                raise
         described = yield from _wait_until_active(context)
         found = tuple(differences(self.table, described))
         if found:
@@ -49,23 +47,40 @@ class CreateTable:
 
 @dataclass(frozen=True, slots=True)
 class DeleteTable:
-    """Drop the table with everything in it, and wait until it is gone. TableMissing where there is none."""
+    """Drop the table with everything in it, and wait until it is gone. TableMissing where there is none.
+
+    A table that is being made or changed is waited for.
+    """
 
     def steps(self, context: Context) -> Steps[None]:
-        """Send DeleteTable, then DescribeTable until the table is no longer known.
-
-        Where a reply was lost, or the table is in use, its state tells whether it is on its way out.
-        """
-        try:
-            yield from send(context, Call("delete_table", {"TableName": context.table}), writing=self)
-        except (OutcomeUnknown, Refusal) as trouble:
-            if (yield from _state(context)) not in ("gone", "DELETING"):
-                raise (_in_use(context) if isinstance(trouble, Refusal) else trouble) from trouble.__cause__
+        """Send DeleteTable until it is taken, then DescribeTable until the table is no longer known."""
+        yield from _drop(context, self)
         for wait in _waits():
             if not (yield from _described(context)):
                 return
             yield Pause(wait)
         raise _too_slow(context, "is still being deleted")
+
+
+def _drop(context: Context, operation: DeleteTable) -> Steps[None]:
+    """Send DeleteTable until it is taken; a table that is gone after an earlier try was deleted by that one."""
+    tried = False
+    for wait in _waits():
+        try:
+            yield from send(context, Call("delete_table", {"TableName": context.table}), writing=operation)
+            return
+        except OutcomeUnknown:
+            if (yield from _state(context)) not in ("gone", "DELETING"):
+                raise
+            return
+        except Refusal as refusal:
+            if refusal.error == NOT_THERE:
+                if tried or refusal.sent > 1:
+                    return
+                raise table_missing(context) from refusal.__cause__
+        tried = True
+        yield Pause(wait)
+    raise _too_slow(context, "is still in use")
 
 
 def _waits() -> Iterator[float]:
@@ -103,14 +118,6 @@ def _state(context: Context) -> Steps[str]:
     except SingleTableError:
         return "unknown"
     return str(described["TableStatus"]) if described else "gone"
-
-
-def _in_use(context: Context) -> ServiceError:
-    return ServiceError(
-        f"table {context.table!r} is being made or changed, and cannot be deleted now",
-        hint="wait until it is active",
-        error="ResourceInUseException",
-    )
 
 
 def _is_active(described: Mapping[str, Any]) -> bool:

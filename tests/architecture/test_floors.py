@@ -36,7 +36,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     (*VALUES, "expressions", "judging", "fields", "belonging"),
     (*DECLARING, "building", "describing", "entity", "mapping"),
     (*(f"operations.{room}" for room in OPERATIONS), "operations"),
-    ("faults", "parsing", "local", "driver", "loops", "rows", "verbs", "store", "aio"),
+    ("faults", "parsing", "forking", "local", "driver", "loops", "rows", "verbs", "store", "aio"),
     ("demo", "cli", "__main__"),
 )
 PLACES = {room: (floor, order) for floor, rooms in enumerate(FLOORS) for order, room in enumerate(rooms)}

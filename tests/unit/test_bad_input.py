@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from singletable.aio import AsyncStore
 from singletable.entity import Entity
 from singletable.errors import (
     ConfigurationError,
@@ -290,6 +291,66 @@ def test_calls(store: Store, act: Callable[[Store], object], error: type[SingleT
     with pytest.raises(error) as caught:
         act(store)
     assert caught.value.hint
+
+
+REGION_AT = Region.at(country="C", path=("a",))
+
+WRONG: list[tuple[str, Callable[[Store], object], str, str]] = [
+    ("first of a reference", lambda s: s.first(untyped(User.at(user_id="u1"))), "Ref", "User.key(user_id=...)"),
+    ("first of nothing", lambda s: s.first(untyped(None)), "None", ".key("),
+    ("count of a reference", lambda s: s.count(untyped(REGION_AT)), "Ref", "Region.key(country=...)"),
+    ("query of a class", lambda s: s.query(untyped(Region)), "the class Region", "Region.key(country=...)"),
+    ("query of an entity", lambda s: s.query(untyped(ANN)), "User", "User.key(user_id=...)"),
+    ("get of an entity", lambda s: s.get(untyped(ANN)), "User", "User.at(user_id=...)"),
+    ("get of a class", lambda s: s.get(untyped(Order)), "the class Order", "Order.at(user_id=..., order_id=...)"),
+    ("get of a query", lambda s: s.get(untyped(Region.key(country="C"))), "Query", "Region.at(country=..., path=...)"),
+    ("one of a class", lambda s: s.one(untyped(Order)), "the class Order", "Order.at(user_id=..., order_id=...)"),
+    ("delete of a class", lambda s: s.delete(untyped(User)), "the class User", "User.at(user_id=...)"),
+    ("delete of text", lambda s: s.delete(untyped("u1")), "str", ".at("),
+    ("update of a class", lambda s: s.update(untyped(User), {"name": "B"}), "the class User", "User.at(user_id=...)"),
+    ("create of a class", lambda s: s.create(untyped(Region)), "the class Region", "Region(...)"),
+    ("put of a reference", lambda s: s.put(untyped(REGION_AT)), "Ref", "Region(...)"),
+    ("put_many of an entity", lambda s: s.put_many(untyped(ANN)), "User", "iterable"),
+    ("put_many of nothing", lambda s: s.put_many(untyped(None)), "None", "iterable"),
+    ("put_many of a class", lambda s: s.put_many(untyped(User)), "the class User", "iterable"),
+    ("put_many with a class", lambda s: s.put_many([ANN, untyped(Region)]), "the class Region", "Region(...)"),
+    ("create_many of an entity", lambda s: s.create_many(untyped(ANN)), "User", "iterable"),
+    ("delete_many of a reference", lambda s: s.delete_many(untyped(REGION_AT)), "Ref", "iterable"),
+    ("get_many of a class", lambda s: s.get_many(untyped(Region)), "the class Region", "Region.at("),
+    ("scan of an entity", lambda s: s.scan(untyped(ANN)), "User", "store.scan(User)"),
+    ("consistent in get_many", lambda s: s.get_many(REGION_AT, consistent=untyped("x")), "str", "half"),
+    ("consistent in scan", lambda s: s.scan(User, consistent=untyped("x")), "str", "half"),
+    ("consistent in get", lambda s: s.get(User.at(user_id="u"), consistent=untyped("x")), "str", "half"),
+    ("consistent in one", lambda s: s.one(User.at(user_id="u"), consistent=untyped(1)), "int", "half"),
+    ("text for a table", lambda _: Store(untyped("tracker")), "str", 'Table("app")'),
+    ("an entity class for a table", lambda _: Store(untyped(User)), "the class User", "Table that User is declared"),
+    ("text for a local table", lambda _: Store.local(untyped("x")), "str", 'Table("app")'),
+    ("text for a table of loops", lambda _: AsyncStore(untyped("x")), "str", 'Table("app")'),
+    ("text for a local table of loops", lambda _: AsyncStore.local(untyped("x")), "str", 'Table("app")'),
+    ("a number for a name", lambda _: Store(shop, untyped(7)), "int", "leave it out"),
+    ("no name", lambda _: Store(shop, ""), "empty str", "leave it out"),
+]
+
+
+@pytest.mark.parametrize(("act", "given", "hint"), [case[1:] for case in WRONG], ids=[case[0] for case in WRONG])
+def test_a_verb_is_given_the_wrong_thing(store: Store, act: Callable[[Store], object], given: str, hint: str) -> None:
+    """What a verb cannot work with is described, and the hint is written for the class in hand; nothing is sent."""
+    with pytest.raises(UsageError, match=f"given {given}, wanted") as caught:
+        act(store)
+    assert hint in caught.value.hint
+
+
+def test_the_table_of_each_class_is_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A batch of many entities of two classes checks two of them, not all."""
+    store, looked = Store(shop, client=Answering(batch_write_item={})), list[str]()
+
+    def look(kind: type) -> None:
+        looked.append(kind.__name__)
+
+    monkeypatch.setattr(store._verbs, "_check", look)
+    users = [User(user_id=f"u{number}", name="A") for number in range(10)]
+    store.put_many([*users, Region(country="CN", path=("a",))])
+    assert looked == ["User", "Region"]
 
 
 def test_another_tables_entity(store: Store) -> None:

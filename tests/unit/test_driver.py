@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import subprocess
 import sys
 import threading
 import time
+import traceback
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -14,7 +16,7 @@ import pytest
 from botocore import exceptions as theirs
 
 from singletable.driver import Driver
-from singletable.errors import ConfigurationError
+from singletable.errors import ConfigurationError, UsageError
 from singletable.wire import Call, Exclusive, NoReply, Pause, Refusal, Steps, Together
 
 WAIT = 10.0
@@ -105,8 +107,8 @@ class TestRun:
         assert Driver(lambda: Client(answer), workers=1).run(flow()) == "second"
 
     def test_a_flow_is_closed_on_interrupt(self) -> None:
-        """An interrupt is not thrown into the flow, but the flow is closed."""
-        closed: list[bool] = []
+        """An interrupt is not thrown into the flow, but the flow is closed, though somebody still holds it."""
+        thrown: list[BaseException] = []
 
         def interrupt(**_: Any) -> Any:
             raise KeyboardInterrupt
@@ -114,12 +116,15 @@ class TestRun:
         def flow() -> Steps[None]:
             try:
                 yield Call("ask", {})
-            finally:
-                closed.append(True)
+            except BaseException as error:
+                thrown.append(error)
+                raise
 
+        held = flow()
         with pytest.raises(KeyboardInterrupt):
-            Driver(lambda: Client(interrupt), workers=1).run(flow())
-        assert closed == [True]
+            Driver(lambda: Client(interrupt), workers=1).run(held)
+        assert inspect.getgeneratorstate(held) == inspect.GEN_CLOSED
+        assert [type(error) for error in thrown] == [GeneratorExit]
 
     def test_a_pause_waits(self, driver: Driver) -> None:
         """A pause lasts at least as long as it says."""
@@ -182,6 +187,37 @@ class TestFaults:
             self.run(error)
         assert caught.value.hint
         assert caught.value.__cause__ is error
+
+    @pytest.mark.parametrize(
+        ("error", "missing"),
+        [
+            (theirs.UnauthorizedSSOTokenError(), "credentials"),
+            (theirs.SSOTokenLoadError(error_msg="x"), "credentials"),
+            (theirs.TokenRetrievalError(provider="sso", error_msg="x"), "credentials"),
+            (theirs.ProfileNotFound(profile="nope"), "profile"),
+            (theirs.ConfigParseError(path="p"), None),
+            (theirs.UnknownCredentialError(name="n"), None),
+        ],
+    )
+    def test_no_request_can_be_made(self, error: Exception, missing: str | None) -> None:
+        """Whatever botocore lacks for a request is a ConfigurationError that names it, with the way out."""
+        with pytest.raises(ConfigurationError) as caught:
+            self.run(error)
+        assert caught.value.missing == missing
+        assert caught.value.hint
+        assert caught.value.__cause__ is error
+
+    def test_parameters_that_botocore_refuses(self) -> None:
+        """A parameter that botocore refuses is named, and its value is shown nowhere, not even by a cause."""
+        reports = [
+            "Invalid type for parameter Item.note.S, value: secret, type: <class 'int'>, valid types: <class 'str'>",
+            'Missing required parameter in input: "TableName"',
+        ]
+        with pytest.raises(UsageError, match=r"parameters Item\.note\.S, input\n") as caught:
+            self.run(theirs.ParamValidationError(report="\n".join(reports)))
+        shown = "".join(traceback.format_exception(caught.value))
+        assert "secret" not in shown
+        assert caught.value.hint
 
     def test_anything_else_is_left_alone(self) -> None:
         """An error that is not botocore's comes through as it is."""

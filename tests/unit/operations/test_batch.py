@@ -6,19 +6,23 @@ from typing import Any
 
 import pytest
 
+from singletable.entity import Entity
 from singletable.errors import (
     FieldValueError,
-    NumberNotAssigned,
+    OutcomeUnknown,
     SequenceExhausted,
     Throttled,
     Unprocessed,
     Unreachable,
     UsageError,
 )
+from singletable.fields import Field
+from singletable.increments import AutoIncrement
 from singletable.operations.batch import PutMany
+from singletable.patterns import Key
 from singletable.wire import Call
 from tests.unit.operations.playing import NAME, Player, condition_failed, context, lost, play, throttled, unconnected
-from tests.unit.operations.shop import PLACED, Invoice, Order, Project, Region, User
+from tests.unit.operations.shop import PLACED, Invoice, Order, Project, Region, User, shop
 
 REGIONS = tuple(Region(country="CN", path=(f"P{number:02d}",)) for number in range(30))
 
@@ -145,11 +149,12 @@ def test_what_needs_a_condition_is_refused() -> None:
     assert player.calls == []
 
 
-def test_a_sort_key_number_must_be_there() -> None:
-    """A batch draws no sort-key numbers."""
+@pytest.mark.parametrize("project", [Project(team="t", name="x"), Project(team="t", number=7, name="x")])
+def test_numbers_that_may_come_again_need_a_condition_too(project: Project) -> None:
+    """A class numbered by sort key is refused, with its number or without, even if deleted numbers may come again."""
     player = Player()
-    with pytest.raises(NumberNotAssigned):
-        player.play(PutMany((Project(team="t", name="x"),)).steps(context()))
+    with pytest.raises(UsageError, match="Project is numbered by its sort key"):
+        player.play(PutMany((project,)).steps(context()))
     assert player.calls == []
 
 
@@ -193,3 +198,58 @@ def test_a_foreign_error_is_not_hidden() -> None:
     """An error that is none of ours is raised as it is."""
     with pytest.raises(ZeroDivisionError):
         play(PutMany(REGIONS).steps(context()), {}, ZeroDivisionError())
+
+
+def test_replies_that_are_lost_for_good() -> None:
+    """Where the only batch may have been stored its items are listed: nobody knows of it but this call."""
+    with pytest.raises(Unprocessed, match="2 of 2 items were not stored, or nobody can tell") as caught:
+        play(PutMany(REGIONS[:2]).steps(context(attempts=2)), lost(), lost())
+    assert caught.value.items == REGIONS[:2]
+    assert isinstance(caught.value.__cause__, OutcomeUnknown)
+
+
+def test_numbers_that_were_drawn_stand_in_what_is_left() -> None:
+    """An invoice whose batch was lost is listed with its number, so that storing it again draws none."""
+    with pytest.raises(Unprocessed) as caught:
+        play(PutMany((Invoice(total=1),)).steps(context(attempts=1)), {"Attributes": {"last": {"N": "9"}}}, lost())
+    assert caught.value.items == (Invoice(number=9, total=1),)
+
+
+class Ballot(Entity, table=shop, tag="ballot"):
+    voter: Field[str]
+    number: Field[int] = AutoIncrement("counter")
+
+    key = Key(pk="#VOTER#{voter}", sk="#BALLOT")
+
+
+@pytest.mark.parametrize(
+    "entities",
+    [
+        (Ballot(voter="a"), Ballot(voter="b"), Ballot(voter="a")),
+        (Ballot(voter="a"), Ballot(voter="a", number=7)),
+        (Ballot(voter="b"), REGIONS[0], REGIONS[0]),
+        (Invoice(number=7, total=1), Invoice(total=1), Invoice(number=7, total=2)),
+    ],
+)
+def test_duplicates_are_found_before_a_number_is_drawn(entities: tuple[Entity, ...]) -> None:
+    """Where no drawn number stands in the key, two of one key are refused before anything is sent."""
+    player = Player()
+    with pytest.raises(UsageError, match="one primary key"):
+        player.play(PutMany(entities).steps(context()))
+    assert player.calls == []
+
+
+def test_a_bad_value_beside_one_that_waits_for_a_number() -> None:
+    """An entity that draws nothing is checked too before another's number is drawn."""
+    player = Player()
+    with pytest.raises(FieldValueError, match="'visits'"):
+        player.play(PutMany((Invoice(total=1), User(user_id="u", name="A", visits=True))).steps(context()))
+    assert player.calls == []
+
+
+def test_a_number_that_was_drawn_before() -> None:
+    """A drawn number that another entity of the batch has already is found before anything is stored."""
+    player = Player({"Attributes": {"last": {"N": "7"}}})
+    with pytest.raises(UsageError, match="one primary key"):
+        player.play(PutMany((Invoice(number=7, total=1), Invoice(total=1))).steps(context()))
+    assert [call.method for call in player.calls] == ["update_item"]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from singletable.entity import Entity
-from singletable.errors import ForeignItem, KeyPartError, MissingPart
+from singletable.errors import ForeignItem, KeyPartError, MissingPart, ServiceError
 from singletable.fields import Field
 from singletable.increments import AutoIncrement, Sequence
 from singletable.operations.counters import Counter, counter_of
@@ -116,7 +116,7 @@ def test_where_raw_keys_do_not_sort() -> None:
 
 def test_another_refusal_of_a_counter() -> None:
     """A refusal that is no failed condition is not taken for an exhausted counter."""
-    with pytest.raises(Refusal, match="TransactionCanceled"):
+    with pytest.raises(ServiceError, match="TransactionCanceled"):
         play(Create(Invoice(total=1)).steps(context()), Refusal("TransactionCanceledException", ""))
 
 

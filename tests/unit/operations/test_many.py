@@ -232,7 +232,9 @@ class TestDeleteMany:
     def test_what_is_not_there_is_done(self) -> None:
         """Nothing at the key, or a tombstone, is no failure."""
         ref = Loan.at(reader="r", loan_no=1)
-        for answers in ((refused(None), {}), (refused({**ref.key, "_et": {"S": "!gone"}}),)):
+        gone: Any = {**ref.key, "_et": {"S": "!gone"}}
+        cases: list[tuple[Any, ...]] = [(refused(None), {}), (refused(gone),)]
+        for answers in cases:
             assert Script(*answers).run(DeleteMany((ref,)).steps(world())) is None
 
     def test_where_every_batch_fails_the_error_is_its_cause(self) -> None:

@@ -25,6 +25,7 @@ from tests.unit.operations.playing import (
 )
 
 CALL = Call("get_item", {"TableName": NAME})
+PUT = Call("put_item", {"TableName": NAME})
 WRITE = "the operation"
 
 
@@ -141,15 +142,17 @@ def test_what_cannot_get_better_is_not_tried_again(writing: str | None) -> None:
 
 def test_a_write_that_may_have_happened_stays_unknown() -> None:
     """Once a reply to a write was lost, any later refusal leaves its outcome unknown, with the operation attached."""
-    with pytest.raises(OutcomeUnknown) as caught:
+    with pytest.raises(OutcomeUnknown, match="ended in ValidationException, after 2 tries") as caught:
         play(send(context(), CALL, writing=WRITE), lost(), Refusal("ValidationException", "bad"))
     assert caught.value.operation == WRITE
 
 
 def test_a_client_that_sent_again_itself_makes_a_write_unknown() -> None:
     """A refusal of a request that the client had sent more than once may follow a write that happened."""
-    with pytest.raises(OutcomeUnknown):
+    words = "was throttled, 2 times, and an earlier try may have been carried out"
+    with pytest.raises(OutcomeUnknown, match=words) as caught:
         play(send(context(attempts=1), CALL, writing=WRITE), Refusal("ThrottlingException", "", sent=2))
+    assert caught.value.hint == "read the item before writing again"
 
 
 @pytest.mark.parametrize(
@@ -167,7 +170,7 @@ def test_a_client_that_sent_again_itself_makes_a_write_unknown() -> None:
 def test_a_failed_condition_says_whether_it_is_ambiguous(before: list[Refusal | NoReply], own: int, sent: int) -> None:
     """A failed condition counts earlier requests only if one of them can have been carried out."""
     with pytest.raises(Refusal) as caught:
-        play(send(context(), CALL, writing=WRITE), *before, condition_failed(sent=own))
+        play(send(context(), PUT, writing=WRITE), *before, condition_failed(sent=own))
     assert caught.value.error == "ConditionalCheckFailedException"
     assert caught.value.sent == sent
 

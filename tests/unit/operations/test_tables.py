@@ -9,7 +9,7 @@ import pytest
 from singletable.errors import ServiceError, TableMismatch, TableMissing
 from singletable.operations.tables import CreateTable, DeleteTable, definition, differences
 from singletable.wire import Refusal
-from tests.unit.operations.playing import NAME, Player, context, missing
+from tests.unit.operations.playing import NAME, Player, context, failed, lost, missing, throttled
 from tests.unit.operations.shop import orders, projects, shop
 
 SHAPE: dict[str, Any] = {
@@ -74,7 +74,7 @@ def test_another_refusal_is_raised() -> None:
 
 def test_a_refusal_of_another_kind() -> None:
     """Only a table that exists already is taken as it is."""
-    with pytest.raises(Refusal, match="TransactionCanceled"):
+    with pytest.raises(ServiceError, match="TransactionCanceled"):
         Player(Refusal("TransactionCanceledException", "")).play(CreateTable(shop).steps(context()))
 
 
@@ -152,6 +152,43 @@ def test_dropping_what_is_not_there() -> None:
     """Dropping a table that does not exist is TableMissing."""
     with pytest.raises(TableMissing):
         Player(missing()).play(DeleteTable().steps(context()))
+
+
+@pytest.mark.parametrize("busy", [1, 3])
+def test_a_table_in_use_is_waited_for(busy: int) -> None:
+    """A table that is just being made cannot be dropped yet: DeleteTable is sent until it is taken."""
+    player = Player(*([IN_USE] * busy), {}, missing())
+    player.play(DeleteTable().steps(context()))
+    assert [call.method for call in player.calls] == [*["delete_table"] * (busy + 1), "describe_table"]
+    assert player.pauses == [0.05, 0.1, 0.2][:busy]
+
+
+@pytest.mark.parametrize("before", [[lost()], [failed()], [IN_USE], [lost(), IN_USE]])
+def test_a_table_that_our_own_earlier_try_dropped(before: list[Exception]) -> None:
+    """A table that is missing only after an earlier try is gone, as was wanted."""
+    player = Player(*before, missing(), missing())
+    player.play(DeleteTable().steps(context()))
+    assert [call.method for call in player.calls] == [*["delete_table"] * (len(before) + 1), "describe_table"]
+
+
+def test_a_client_that_sent_again_itself_may_have_dropped_the_table() -> None:
+    """A table that is missing for a request that the client sent twice is gone too."""
+    twice = Refusal("ResourceNotFoundException", "no", sent=2)
+    Player(twice, missing()).play(DeleteTable().steps(context()))
+
+
+def test_a_throttled_drop_is_no_earlier_try() -> None:
+    """A request that was throttled did nothing, so a table that is missing then never was there."""
+    with pytest.raises(TableMissing) as caught:
+        Player(throttled(), missing()).play(DeleteTable().steps(context()))
+    assert caught.value.table == NAME
+
+
+def test_a_table_that_stays_in_use() -> None:
+    """Waiting until a table can be dropped is bounded."""
+    player = Player(*([IN_USE] * 150))
+    with pytest.raises(ServiceError, match="still in use"):
+        player.play(DeleteTable().steps(context()))
 
 
 def test_a_table_that_never_goes() -> None:
