@@ -17,10 +17,11 @@ from singletable.errors import DeclarationError, UnresolvedName
 from singletable.expressions import Condition, paths_of
 from singletable.fields import Field
 from singletable.increments import AutoIncrement
+from singletable.keys import BoundTemplate
 from singletable.layouts import Layout
 from singletable.numbering import Numbering, check_sequence, numbering
-from singletable.patterns import Binding, Key
-from singletable.schema import CREATE_ID, HIDDEN, WRITE_ID, Declared, Model, Table
+from singletable.patterns import Binding, BoundKey, Key
+from singletable.schema import CREATE_ID, HIDDEN, WRITE_ID, Declared, Model, Table, model_of
 
 __all__ = ["declare"]
 
@@ -31,6 +32,7 @@ Names: TypeAlias = tuple[str | None, tuple[str, ...]]
 
 def declare(cls: type, fields: Fields, table: Table | None, names: Names) -> Declared | None:
     """Make the model of a class that declares a primary key, and enter it in its table; None for an abstract one."""
+    _check_places(cls)
     own = [value for value in vars(cls).values() if isinstance(value, Key) and value.on is None]
     if not own:
         _check_abstract(cls, names[0])
@@ -50,6 +52,16 @@ def declare(cls: type, fields: Fields, table: Table | None, names: Names) -> Dec
         _ = declared.model
     table.register(cls)
     return declared
+
+
+def _check_places(cls: type) -> None:
+    """Refuse a Key object that is a key already: it can have one name, in one class and what inherits from it."""
+    for key in vars(cls).values():
+        if isinstance(key, Key) and len(key.places) > 1:
+            raise DeclarationError(
+                f"{key.places[-1]} is the Key object of {key.places[0]}",
+                hint="make one for each: Key(...); an index key that is declared in a base class is inherited",
+            )
 
 
 def _check_abstract(cls: type, tag: str | None) -> None:
@@ -92,6 +104,8 @@ class _Plan:
         tag, aliases = names
         binding = Binding(self.table, self.primary.halves, self._types(), _attributes(self.fields))
         layout = binding.layout(self.primary)
+        if self.primary.within is not None:
+            _check_inherited(self, self.primary.within, layout)
         indexes = self._indexes(binding)
         self._check_attributes((layout, *indexes.values()))
         return Model(
@@ -194,6 +208,46 @@ class _Plan:
                     hint='store it under another name: Field(name="..."); a field may only be a key attribute itself '
                     "where the template is exactly {field}, raw or native, and stored as the key is",
                 )
+
+
+def _check_inherited(plan: _Plan, within: BoundKey[Any], layout: Layout) -> None:
+    """Raise where a child's key would not begin as its parent's does. UnresolvedName while the parent is not known."""
+    parent, child = model_of(within.owner), plan.cls.__qualname__
+    if parent.table is not plan.table:
+        raise DeclarationError(
+            f"{child} stands in table {plan.table.name!r}, its parent {parent.name} in {parent.table.name!r}",
+            hint="a child stands in its parent's partition, and so in its table",
+        )
+    for part in parent.primary.parts:
+        if isinstance(plan.fields[part], AutoIncrement):
+            raise DeclarationError(
+                f"{child}.{part} draws a number, and it is a part of {parent.name}'s key",
+                hint=f"declare it `{part}: Field[int]`: the parent drew it",
+            )
+    for mine, theirs in zip(layout.columns, parent.primary.columns, strict=True):
+        if isinstance(mine.template, BoundTemplate) and isinstance(theirs.template, BoundTemplate):
+            _check_same_text(child, parent.name, mine.template, theirs.template)
+
+
+def _check_same_text(child: str, parent: str, mine: BoundTemplate, theirs: BoundTemplate) -> None:
+    """Raise where the parts a child has from its parent are written in another way than there."""
+    if (mine.template.raw, mine.delimiter) != (theirs.template.raw, theirs.delimiter):
+        raise DeclarationError(
+            f"{child}'s key and {parent}'s are not both raw with one delimiter",
+            hint="leave raw= out of Key(within=...): a child's key begins with its parent's",
+        )
+    for part in theirs.parts:
+        ours, wanted = mine.formats[part], theirs.formats[part]
+        if (ours.name, ours.raw, ours.language) != (wanted.name, wanted.raw, wanted.language):
+            raise DeclarationError(
+                f"{child}.{part} is {_kind(ours.name)}, {parent}.{part} is {_kind(wanted.name)}: a child keeps its "
+                "parent's parts",
+                hint=f"annotate {child}.{part} as {parent}.{part} is",
+            )
+
+
+def _kind(name: str) -> str:
+    return "text" if name == "str" else f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
 
 
 def _attributes(fields: Fields) -> dict[str, str]:

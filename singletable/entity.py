@@ -62,7 +62,7 @@ class Entity:
         annotations = read_annotations(cls)
         own = _own_fields(cls, annotations)
         for name, field in own.items():
-            field.declare(name, lambda: _settle(cls, own, annotations))
+            field.declare(name, lambda: _settle(cls, own, annotations), cls)
             setattr(cls, name, field)
         cls.__fields__ = {**_inherited(cls), **own}
         if table is not None:

@@ -78,6 +78,7 @@ class Field(Generic[T]):
         self.default_factory = default_factory
         self.stored_name = name
         self.name: str = ""
+        self.owner: type | None = None
         self.annotation: object = MISSING
         self._given_codec = codec
         self._codec: Codec | None = None
@@ -85,9 +86,19 @@ class Field(Generic[T]):
 
     # Declaring -------------------------------------------------------------------------------------------------------
 
-    def declare(self, name: str, resolve: Callable[[], object]) -> None:
-        """Give the field its name and the function that finds its codec when it is first needed."""
+    def declare(self, name: str, resolve: Callable[[], object], owner: type | None = None) -> None:
+        """Give the field its name, its class and the function that finds its codec when it is first needed.
+
+        DeclarationError where the object is a field already: two would then have one name.
+        """
+        if self.name:
+            raise DeclarationError(
+                f"{_of(owner)}{name} is the Field object of {_of(self.owner)}{self.name}",
+                hint="make one for each: a function that returns a new Field(...) saves the typing; what is declared "
+                "in a base class is inherited",
+            )
         self.name = name
+        self.owner = owner
         self._resolve = resolve
 
     def settle(self, annotation: object, scope: Scope | None = None) -> None:
@@ -351,6 +362,10 @@ class computed(Field[T]):  # noqa: N801  # used as a decorator, like property
 
         def __get__(self, instance: object | None, owner: Any) -> Any:
             return self if instance is None else self.function(instance)
+
+
+def _of(owner: type | None) -> str:
+    return "" if owner is None else f"{owner.__qualname__}."
 
 
 _SETS = frozenset({"SS", "NS", "BS"})

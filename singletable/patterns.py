@@ -52,6 +52,7 @@ class Key:
         when: Callable[[Any], Condition] | None = None,
         raw: bool | str = False,
     ) -> None:
+        self.within = within
         self.parent: Key | None = None if within is None else within.key
         if self.parent is not None:
             raw = raw or self.parent.raw
@@ -62,6 +63,7 @@ class Key:
         self.sk = sk
         self.root: Key = self if self.parent is None else self.parent.root
         self.name: str = ""
+        self.places: list[str] = []
         self._check()
 
     def _check(self) -> None:
@@ -79,6 +81,7 @@ class Key:
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = self.name or name
+        self.places.append(f"{owner.__qualname__}.{name}")
 
     def __get__(self, instance: None, owner: type[E]) -> BoundKey[E]:
         if instance is not None:

@@ -288,7 +288,9 @@ def no_init(self: object, name: str) -> None:
     """Be an `__init__` that nobody may have."""
 
 
-KEY = Key(pk="#A#{name}", sk="#B")
+def a_key() -> Key:
+    """Make a primary key that suits the classes declared here."""
+    return Key(pk="#A#{name}", sk="#B")
 
 
 def declared(body: dict[str, Any], *, base: type = Entity, **options: Any) -> type:
@@ -299,29 +301,29 @@ def declared(body: dict[str, Any], *, base: type = Entity, **options: Any) -> ty
 
 
 BAD: list[tuple[dict[str, Any], str]] = [
-    ({"key": KEY, "size": Field(default=1)}, "Field without annotation"),
-    ({"key": KEY, "types": {"size": "int"}}, "annotated with 'int'"),
-    ({"key": KEY, "types": {"size": "Field[int]"}, "size": 3}, "plain default"),
-    ({"key": KEY, "types": {"at": "Field[int]"}}, "cannot have this name"),
-    ({"key": KEY, "types": {"describe": "Field[int]"}}, "cannot have this name"),
-    ({"key": KEY, "types": {"_size": "Field[int]"}}, "cannot have this name"),
-    ({"key": KEY, "types": {"number": "Field[str]"}, "number": AutoIncrement()}, "draws integers"),
-    ({"key": KEY, "types": {"thing": "Field[object]"}}, "thing|object"),
-    ({"key": KEY, "__init__": no_init}, "__init__ of its own"),
-    ({"key": KEY, "other": Key(pk="#C#{name}", sk="#D")}, "2 primary keys"),
-    ({"key": KEY, "by": Key(on=gsi2, pk="#C#{name}", sk="#D")}, "does not have"),
+    ({"key": a_key(), "size": Field(default=1)}, "Field without annotation"),
+    ({"key": a_key(), "types": {"size": "int"}}, "annotated with 'int'"),
+    ({"key": a_key(), "types": {"size": "Field[int]"}, "size": 3}, "plain default"),
+    ({"key": a_key(), "types": {"at": "Field[int]"}}, "cannot have this name"),
+    ({"key": a_key(), "types": {"describe": "Field[int]"}}, "cannot have this name"),
+    ({"key": a_key(), "types": {"_size": "Field[int]"}}, "cannot have this name"),
+    ({"key": a_key(), "types": {"number": "Field[str]"}, "number": AutoIncrement()}, "draws integers"),
+    ({"key": a_key(), "types": {"thing": "Field[object]"}}, "thing|object"),
+    ({"key": a_key(), "__init__": no_init}, "__init__ of its own"),
+    ({"key": a_key(), "other": Key(pk="#C#{name}", sk="#D")}, "2 primary keys"),
+    ({"key": a_key(), "by": Key(on=gsi2, pk="#C#{name}", sk="#D")}, "does not have"),
     (
-        {"key": KEY, "a": Key(on=gsi1, pk="#C#{name}", sk="#D"), "b": Key(on=gsi1, pk="#E#{name}", sk="#F")},
+        {"key": a_key(), "a": Key(on=gsi1, pk="#C#{name}", sk="#D"), "b": Key(on=gsi1, pk="#E#{name}", sk="#F")},
         "keys of one index 'GSI1'",
     ),
     ({"key": Key(pk="#A#{nmae}", sk="#B")}, "did you mean 'name'"),
     ({"key": Key(pk="#A#{name}")}, "a sort key"),
-    ({"key": KEY, "types": {"PK": "Field[str]"}}, "a key attribute"),
-    ({"key": KEY, "types": {"pk": "Field[str]"}, "pk": Field(name="GSI1PK")}, "a key attribute"),
-    ({"key": KEY, "types": {"kind": "Field[str]"}, "kind": Field(name="_et")}, "the type tag"),
-    ({"key": KEY, "types": {"made": "Field[str]"}, "made": Field(name="_c")}, "the create id"),
-    ({"key": KEY, "types": {"last": "Field[str]"}, "last": Field(name="_w")}, "the write id"),
-    ({"key": KEY, "types": {"other": "Field[str]"}, "other": Field(name="name")}, "field 'name'"),
+    ({"key": a_key(), "types": {"PK": "Field[str]"}}, "a key attribute"),
+    ({"key": a_key(), "types": {"pk": "Field[str]"}, "pk": Field(name="GSI1PK")}, "a key attribute"),
+    ({"key": a_key(), "types": {"kind": "Field[str]"}, "kind": Field(name="_et")}, "the type tag"),
+    ({"key": a_key(), "types": {"made": "Field[str]"}, "made": Field(name="_c")}, "the create id"),
+    ({"key": a_key(), "types": {"last": "Field[str]"}, "last": Field(name="_w")}, "the write id"),
+    ({"key": a_key(), "types": {"other": "Field[str]"}, "other": Field(name="name")}, "field 'name'"),
 ]
 
 
