@@ -34,12 +34,18 @@ class Task(Entity, table=app, tag="task"):
     key = Key(pk="#PROJECT#{project}", sk="#TASK#{n}")
 
 
-def child(types: dict[str, Any], table: Table = app, within: Any = Task.key, **more: Any) -> type[Entity]:
+def declare(
+    name: str, types: dict[str, Any], *, table: Table | None = None, bases: tuple[type, ...] = (Entity,), **body: Any
+) -> Any:
+    """Declare an entity class with these annotations and these further names in its body."""
+    made = {"__module__": __name__, "__qualname__": name, "__annotations__": types, **body}
+    return type(name, bases, made, table=table)
+
+
+def child(types: dict[str, Any], table: Table = app, within: Any = Task.key, **more: Any) -> Any:
     """Declare an entity below another, with these annotations and further names in its body."""
     raw = more.pop("raw", False)
-    body = {"__annotations__": types, "__module__": __name__, **more}
-    body["key"] = Key(within=within, sk="#COMMENT", raw=raw)
-    return type("Comment", (Entity,), body, table=table)
+    return declare("Comment", types, table=table, key=Key(within=within, sk="#COMMENT", raw=raw), **more)
 
 
 class TestWithin:
@@ -57,7 +63,7 @@ class TestWithin:
             key = Key(pk="#S#{status}", sk="#A")
 
         with pytest.raises(DeclarationError, match="a child keeps its parent's parts"):
-            child({"status": Field[other_status()]}, model_of(Parent).table, Parent.key)
+            child({"status": "Field[Other]"}, model_of(Parent).table, Parent.key, Other=other_status())
 
     def test_a_number_the_parent_drew(self) -> None:
         """A child does not draw the number that names its parent."""
@@ -77,7 +83,7 @@ class TestWithin:
 
     def test_the_same_parts(self) -> None:
         """With the parent's own types the child's key begins with the parent's."""
-        made: Any = child({"project": Field[str], "n": Field[int | None]})
+        made = child({"project": Field[str], "n": Field[int | None]})
         assert made.at(project="p", n=7).key["SK"] == {"S": "#TASK#0000000000000000007#COMMENT"}
 
     def test_raw_as_its_table(self) -> None:
@@ -88,7 +94,7 @@ class TestWithin:
             a: Field[str]
             key = Key(pk="A#{a}", sk="B")
 
-        made: Any = child({"a": Field[str]}, table, Parent.key, raw=True)
+        made = child({"a": Field[str]}, table, Parent.key, raw=True)
         assert made.at(a="x y").key == {"PK": {"S": "A#x y"}, "SK": {"S": "B#COMMENT"}}
 
 
@@ -96,39 +102,20 @@ class TestOneObjectOneName:
     def test_a_field_under_two_names(self) -> None:
         """One Field object cannot be two fields: the second name would be read and written as the first."""
         shared: Any = Field(default="")
-        with pytest.raises(DeclarationError, match=r"Twice\.b is the Field object of .*Twice\.a"):
-
-            class Twice(Entity):
-                a: Field[str] = shared
-                b: Field[str] = shared
+        with pytest.raises(DeclarationError, match=r"Twice\.b is the Field object of Twice\.a"):
+            declare("Twice", {"a": Field[str], "b": Field[str]}, a=shared, b=shared)
 
     def test_a_field_in_two_classes(self) -> None:
-        """Nor can it be a field of two classes, even under one name."""
+        """Nor can it be a field of two classes, even under one name; a subclass inherits it."""
         shared: Any = AutoIncrement()
-
-        class First(Entity):
-            n: Field[int] = shared
-
-        with pytest.raises(DeclarationError, match=r"Second\.n is the Field object of .*First\.n"):
-
-            class Second(Entity):
-                n: Field[int] = shared
-
-        class Below(First):
-            other: Field[str]
-
-        assert Below.n is First.n
+        first = declare("First", {"n": Field[int]}, n=shared)
+        with pytest.raises(DeclarationError, match=r"Second\.n is the Field object of First\.n"):
+            declare("Second", {"n": Field[int]}, n=shared)
+        assert declare("Below", {"other": Field[str]}, bases=(first,)).n is first.n
 
     def test_a_key_in_two_classes(self) -> None:
-        """A Key object belongs to one class, whose subclasses inherit it."""
+        """A Key object belongs to one class."""
         shared = Key(pk="#A#{a}", sk="#A")
-
-        class First(Entity, table=app):
-            a: Field[str]
-            key = shared
-
-        with pytest.raises(DeclarationError, match=r"Second\.key is the Key object of .*First\.key"):
-
-            class Second(Entity, table=app):
-                a: Field[str]
-                key = shared
+        declare("First", {"a": Field[str]}, table=Table("keys"), key=shared)
+        with pytest.raises(DeclarationError, match=r"Second\.key is the Key object of First\.key"):
+            declare("Second", {"a": Field[str]}, table=Table("keys"), key=shared)
