@@ -7,10 +7,10 @@ annotation is understood, and when it is first needed otherwise.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any, TypeAlias
+from typing import Any, NoReturn, TypeAlias
 
 from singletable.annotations import plain_type
 from singletable.errors import DeclarationError, UnresolvedName
@@ -19,7 +19,7 @@ from singletable.fields import Field
 from singletable.increments import AutoIncrement
 from singletable.keys import BoundTemplate
 from singletable.layouts import Layout
-from singletable.numbering import Numbering, check_sequence, numbering
+from singletable.numbering import Numbering, in_order, numbering
 from singletable.patterns import Binding, BoundKey, Key
 from singletable.schema import CREATE_ID, HIDDEN, WRITE_ID, Declared, Model, Table, model_of
 
@@ -117,7 +117,7 @@ class _Plan:
             fields=self.fields,
             primary=layout,
             indexes=indexes,
-            numbers=tuple(self._numbers(layout)),
+            numbers=tuple(in_order(self._numbers(layout, binding.types, aliases))),
             family=self.primary.root,
             patterns=_patterns(self.cls),
         )
@@ -129,11 +129,23 @@ class _Plan:
             types[name] = plain_type(field.annotation)
         return types
 
-    def _numbers(self, layout: Layout) -> Iterable[Numbering]:
+    def _numbers(self, layout: Layout, types: Mapping[str, object], aliases: Sequence[str]) -> Iterable[Numbering]:
         for field in self.fields.values():
             if isinstance(field, AutoIncrement):
-                check_sequence(field, self.fields)
-                yield numbering(field, layout, tagged=self.table.tag is not None)
+                number = numbering(field, layout, types, tagged=self.table.tag is not None)
+                if aliases and number.is_own_counter:
+                    _refuse_new_counter(self.cls, number, f"{aliases[0]}.{number.attribute}", layout)
+                self._check_adopted(field)
+                yield number
+
+    def _check_adopted(self, field: AutoIncrement) -> None:
+        """Refuse to count in an attribute that is something else already."""
+        adopted = field.options.sequence.attribute if field.options.sequence is not None else None
+        if adopted is not None and adopted in (*(column.name for column in self.table.columns), self.table.tag):
+            raise DeclarationError(
+                f"{self.cls.__qualname__}.{field.name}: the Sequence counts in {adopted!r}, a key attribute or the tag",
+                hint='name the attribute with the last number: Sequence(pk="...", attribute="count")',
+            )
 
     def _indexes(self, binding: Binding) -> dict[str, Layout]:
         layouts: dict[str, Layout] = {}
@@ -208,6 +220,15 @@ class _Plan:
                     hint='store it under another name: Field(name="..."); a field may only be a key attribute itself '
                     "where the template is exactly {field}, raw or native, and stored as the key is",
                 )
+
+
+def _refuse_new_counter(cls: type, number: Numbering, old: str, layout: Layout) -> NoReturn:
+    """Refuse a counter of its own for a kind that had another tag: it would give out numbers again."""
+    where = f', pk="{layout.pks[0]}"' if number.per == "partition" else ""
+    raise DeclarationError(
+        f"{cls.__qualname__}.{number.name} would count anew: its counter was named by the tag of then",
+        hint=f'go on with the old one: AutoIncrement(Sequence("{old}"{where})), or name a new Sequence',
+    )
 
 
 def _check_inherited(plan: _Plan, within: BoundKey[Any], layout: Layout) -> None:

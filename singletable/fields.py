@@ -19,7 +19,7 @@ from singletable.errors import DeclarationError, FieldValueError, NoTruthValue, 
 from singletable.expressions import IN_OPERANDS, Change, Condition, Path
 from singletable.wire import AttributeValue
 
-__all__ = ["MISSING", "Field", "computed"]
+__all__ = ["MISSING", "Field", "check_attribute", "computed"]
 
 T = TypeVar("T")
 V = TypeVar("V")
@@ -74,6 +74,8 @@ class Field(Generic[T]):
                 f"a field's default is a mutable {type(default).__name__}, which all entities would share",
                 hint="use default_factory= with a function that makes a new one",
             )
+        if name is not None:
+            check_attribute("Field(name=...)", name)
         self.default = default
         self.default_factory = default_factory
         self.stored_name = name
@@ -362,6 +364,16 @@ class computed(Field[T]):  # noqa: N801  # used as a decorator, like property
 
         def __get__(self, instance: object | None, owner: Any) -> Any:
             return self if instance is None else self.function(instance)
+
+
+def check_attribute(where: str, name: object) -> None:
+    """Raise DeclarationError for what cannot name a stored attribute: no text, or a place inside of one."""
+    if not isinstance(name, str) or not name or "[" in name or "]" in name:
+        given = kind_of(name) if not isinstance(name, str) or not name else "a name with brackets"
+        raise DeclarationError(
+            f"{where} was given {given}, wanted the name of an attribute",
+            hint="name the whole attribute; what stands inside of it is a field of a dataclass, list or dict",
+        )
 
 
 def _of(owner: type | None) -> str:

@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import gc
 import weakref
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from singletable.checks import Claim, check_claims, check_tags, reaches_any
+from singletable.checks import Claim, check_adopted, check_claims, check_counter_names, check_tags, reaches_any
 from singletable.errors import DeclarationError, UsageError
 from singletable.fields import Field, computed
 from singletable.indexes import GlobalIndex, KeyAttribute, KeyColumn, LocalIndex
-from singletable.layouts import Layout
+from singletable.layouts import Column, Layout
 from singletable.numbering import Numbering
 
 __all__ = ["CREATE_ID", "HIDDEN", "WRITE_ID", "Declared", "Model", "Table", "kinds_of", "model_of"]
@@ -154,7 +154,11 @@ class Table:
     def _check_together(self) -> None:
         models = [model_of(entity) for entity in self.entities]
         check_tags([(model.name, tag) for model in models for tag in model.tags])
-        check_claims([Claim(model.name, model.primary, model.family) for model in models])
+        primary = [Claim(model.name, model.primary, model.family) for model in models]
+        check_claims(primary)
+        check_counter_names(_counter_names(models))
+        if self.tag is not None:
+            check_adopted(primary, [claim for model in models for claim in _adopted_counters(model)])
         for index in self.indexes:
             check_claims(
                 [
@@ -195,6 +199,10 @@ class Model:
         """Every tag this entity is read under, its own first."""
         return () if self.tag is None else (self.tag, *self.aliases)
 
+    def counter_name(self, number: Numbering) -> str:
+        """Name the counter of a field without Sequence, by what is stored: renaming the field does not change it."""
+        return f"{self.tag or self.name}.{number.attribute}"
+
     @property
     def sort_key_number(self) -> Numbering | None:
         """The numbering that stands in the sort key by reading the highest, if there is one."""
@@ -224,6 +232,29 @@ class Declared:
         if self._model is None:
             self._model = self._build()
         return self._model
+
+
+def _counter_names(models: Iterable[Model]) -> Iterator[tuple[str, str]]:
+    """Give the name of every counter of ours with whose it is: a field's, or the Sequence of that name."""
+    for model in models:
+        for number in model.numbers:
+            sequence = number.options.sequence
+            if number.is_own_counter:
+                yield model.counter_name(number), f"{model.name}.{number.name}"
+            elif sequence is not None and sequence.name is not None and sequence.attribute is None:
+                yield sequence.name, f"Sequence({sequence.name!r})"
+
+
+def _adopted_counters(model: Model) -> Iterator[Claim]:
+    """Give the keys at which adopted counters stand; those of number or binary keys are beyond the check."""
+    columns = model.table.pks + model.table.sks
+    if any(column.attribute_type != "S" for column in columns):
+        return
+    for number in model.numbers:
+        sequence = number.options.sequence
+        if sequence is not None and sequence.attribute is not None:
+            pk, *sk = [Column(column.name, each) for column, each in zip(columns, number.templates, strict=True)]
+            yield Claim(f"{model.name}.{number.name}", Layout(None, (pk,), tuple(sk)), None)
 
 
 def kinds_of(entity: type) -> Sequence[Model]:

@@ -10,6 +10,7 @@ import pytest
 from singletable.entity import Entity
 from singletable.errors import KeyClash, RangeClash, TagClash, UnresolvedName
 from singletable.fields import Field
+from singletable.increments import AutoIncrement, Sequence
 from singletable.indexes import GlobalIndex
 from singletable.patterns import Key
 from singletable.schema import Table
@@ -205,3 +206,66 @@ def test_a_name_that_nobody_defines() -> None:
     with pytest.raises(UnresolvedName, match=r"A\.y .*'Nowhere'"):
         table.check()
     assert made.__name__ == "A"
+
+
+def counted(name: str, table: Table, number: AutoIncrement, key: Key) -> type:
+    """Declare an entity with a text `u` and a drawn number `m`."""
+    body = {"__annotations__": {"u": Field[str], "m": Field[int]}, "__module__": __name__, "m": number, "key": key}
+    return type(name, (Entity,), {**body, "__qualname__": name}, table=table)
+
+
+class TestCounters:
+    def test_an_adopted_counter_at_an_entitys_key(self) -> None:
+        """Counting in an item that an entity can be is refused: each write of one would spoil the other."""
+        table = Table("adopting")
+        orders = Sequence(pk="#U#{u}", sk="#P", attribute="orders")
+        kept = [
+            counted("Order", table, AutoIncrement(orders), Key(pk="#O#{m}", sk="#O")),
+            counted("Person", table, AutoIncrement("counter"), Key(pk="#U#{u}", sk="#P")),
+        ]
+        with pytest.raises(KeyClash, match=r"Order\.m adopts can stand at the key of Person\(u='a'\)") as caught:
+            table.check()
+        assert caught.value.witness == ("Person(u='a')", "the counter of Order.m(u='a')")
+        assert len(kept) == 2
+
+    @pytest.mark.parametrize(
+        ("table", "sk"), [(Table("beside"), "#COUNT"), (Table("untagged", tag=None), "#P")], ids=["beside", "untagged"]
+    )
+    def test_an_adopted_counter_elsewhere(self, table: Table, sk: str) -> None:
+        """At a key of its own it stands well; without tags nothing is known of what stands where."""
+        orders = Sequence(pk="#U#{u}", sk=sk, attribute="orders")
+        kept = [
+            counted("Order", table, AutoIncrement(orders), Key(pk="#O#{m}", sk="#O")),
+            counted("Person", table, AutoIncrement("counter"), Key(pk="#U#{u}", sk="#P")),
+        ]
+        table.check()
+        assert len(kept) == 2
+
+    def test_an_adopted_counter_among_bare_ids(self) -> None:
+        """Where a key is nothing but an id, one id is the counter's: so existing tables do it."""
+        table = Table("bare", sk=None)
+        adopted = AutoIncrement(Sequence(pk="orderCounter", attribute="count"))
+        kept = counted("Order", table, adopted, Key(pk="{u}", raw=True))
+        table.check()
+        assert kept.__name__ == "Order"
+
+    def test_a_sequence_named_as_a_fields_counter(self) -> None:
+        """A Sequence does not share the counter of a field by accident."""
+        table = Table("named")
+        kept = [
+            counted("E1", table, AutoIncrement("counter"), Key(pk="#A#{u}", sk="#A")),
+            counted("E2", table, AutoIncrement(Sequence("E1.m")), Key(pk="#B#{u}", sk="#B")),
+        ]
+        with pytest.raises(KeyClash, match=r"would count with one counter, 'E1\.m'"):
+            table.check()
+        assert len(kept) == 2
+
+    def test_a_sequence_of_two_entities(self) -> None:
+        """Two that draw from one Sequence share it on purpose, whatever its name."""
+        table = Table("shared")
+        kept = [
+            counted("E1", table, AutoIncrement(Sequence("E1.m")), Key(pk="#A#{u}", sk="#A")),
+            counted("E2", table, AutoIncrement(Sequence("E1.m")), Key(pk="#B#{u}", sk="#B")),
+        ]
+        table.check()
+        assert len(kept) == 2

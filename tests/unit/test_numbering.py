@@ -103,6 +103,11 @@ class TestAutomatic:
         (AutoIncrement(Sequence("t", pk="#A#{nobody}")), {}, "'nobody'"),
         (AutoIncrement(Sequence("t", pk="#A#{number}")), {}, "'number'"),
         (AutoIncrement(Sequence(pk="c", attribute="n")), {}, "with sort key"),
+        (AutoIncrement(Sequence("t", pk="#A#{box?}")), {}, "may be absent or spread"),
+        (AutoIncrement(Sequence("t", pk="#A#{box:06}")), {}, "a width is for int parts"),
+        (AutoIncrement(Sequence("t", pk="#A#{box")), {}, "braces"),
+        (AutoIncrement(Sequence(pk="c", sk="s", attribute="PK")), {}, "a key attribute or the tag"),
+        (AutoIncrement(Sequence(pk="c", sk="s", attribute="_et")), {}, "a key attribute or the tag"),
     ],
 )
 def test_what_cannot_work(number: AutoIncrement, key: dict[str, Any], words: str) -> None:
@@ -136,3 +141,30 @@ def test_an_adopted_item_without_sort_key() -> None:
             pk="#N#{number}",
             sk=None,
         )
+
+
+def two(first: AutoIncrement, second: AutoIncrement, pk: str = "#BOX#{box}") -> list[str]:
+    """Declare an entity of two numbers, `a` before `b`, and give the order they are drawn in."""
+    body = {
+        "__annotations__": {"a": Field[int], "b": Field[int], "box": Field[str]},
+        "__module__": __name__,
+        "a": first,
+        "b": second,
+        "key": Key(pk=pk, sk="#N#{b}"),
+    }
+    return [number.name for number in model_of(type("Two", (Entity,), body, table=Table("two"))).numbers]
+
+
+def test_numbers_are_drawn_in_the_order_they_need() -> None:
+    """A number that chooses the counter of another is drawn before it, one in the sort key last."""
+    assert two(AutoIncrement(Sequence("s", pk="#S#{b}")), AutoIncrement("counter")) == ["b", "a"]
+    assert two(AutoIncrement("counter"), AutoIncrement("counter")) == ["a", "b"]
+    assert two(AutoIncrement("counter"), AutoIncrement()) == ["a", "b"]
+
+
+def test_numbers_that_wait_for_each_other() -> None:
+    """Two counters cannot choose each other, and none can be chosen by a number in the sort key, drawn last of all."""
+    with pytest.raises(DeclarationError, match="'a': its counter is chosen by 'b'"):
+        two(AutoIncrement(Sequence("s", pk="#S#{b}")), AutoIncrement(Sequence("t", pk="#T#{a}")))
+    with pytest.raises(DeclarationError, match="'a': its counter is chosen by 'b'"):
+        two(AutoIncrement(Sequence("s", pk="#S#{b}")), AutoIncrement())

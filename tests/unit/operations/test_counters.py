@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 
 from singletable.entity import Entity
-from singletable.errors import ForeignItem, KeyPartError, MissingPart
+from singletable.errors import DeclarationError, ForeignItem, KeyPartError, MissingPart
 from singletable.fields import Field
 from singletable.increments import AutoIncrement, Sequence
 from singletable.operations.counters import Counter, counter_of
 from singletable.operations.single import Create
 from singletable.patterns import Key
 from singletable.schema import Table, model_of
-from singletable.wire import Refusal
+from singletable.wire import Item, Refusal
 from tests.unit.operations.playing import condition_failed, context, play
 from tests.unit.operations.shop import Invoice, Project
 
@@ -133,3 +133,49 @@ def test_a_number_in_any_digits(digits: str) -> None:
     found = {"Items": [{"pk": {"S": "#TEAM#t"}, "sk": {"N": digits}}]}
     made, _ = play(Create(Project(team="t", name="x")).steps(context()), found, {})
     assert made.number == 42
+
+
+def key_of(tag: str, number: AutoIncrement, table: Table, key: Key, *, aliases: tuple[str, ...] = ()) -> Item:
+    """Declare an entity whose Python field `drawn` is stored as "n" and give the key of its counter."""
+    body = {
+        "__annotations__": {"box": Field[str], "drawn": Field[int]},
+        "__module__": __name__,
+        "drawn": number,
+        "key": key,
+    }
+    model = model_of(type("Made", (Entity,), body, table=table, tag=tag, aliases=aliases))
+    return counter_of(model, model.numbers[0], {"box": "a b"}).item_key
+
+
+@pytest.mark.parametrize(
+    ("per", "table", "pk", "wanted"),
+    [
+        ("entity", Table("one"), "#BOX#{box}", {"PK": {"S": "#!SEQ#old.n"}, "SK": {"S": "!"}}),
+        ("partition", Table("two"), "#BOX#{box}", {"PK": {"S": "#BOX#a%20b"}, "SK": {"S": "!SEQ#old.n"}}),
+        ("partition", Table("raw", raw=True), "BOX#{box}", {"PK": {"S": "BOX#a b"}, "SK": {"S": "!SEQ#old.n"}}),
+        ("partition", Table("bar", raw="|"), "BOX|{box}", {"PK": {"S": "BOX|a b"}, "SK": {"S": "!SEQ#old.n"}}),
+    ],
+)
+def test_a_named_sequence_goes_on_with_a_fields_counter(per: Any, table: Table, pk: str, wanted: Item) -> None:
+    """The counter of a field is called by tag and stored name; a Sequence of that name and partition is the same."""
+    own = AutoIncrement("counter", per=per, name="n")
+    assert key_of("old", own, table, Key(pk=pk, sk="A")) == wanted
+    named = Sequence("old.n", pk=None if per == "entity" else pk)
+    assert key_of("new", AutoIncrement(named, name="n"), table, Key(pk=pk, sk="A"), aliases=("old",)) == wanted
+
+
+@pytest.mark.parametrize(
+    ("per", "hint"),
+    [("entity", 'Sequence("old.n")'), ("partition", 'Sequence("old.n", pk="#BOX#{box}")')],
+)
+def test_a_new_tag_does_not_count_anew(per: Any, hint: str) -> None:
+    """An entity that reads an older tag must say where its numbers go on; the hint is what goes on."""
+    with pytest.raises(DeclarationError, match="would count anew") as caught:
+        key_of(
+            "new",
+            AutoIncrement("counter", per=per, name="n"),
+            Table("t"),
+            Key(pk="#BOX#{box}", sk="A"),
+            aliases=("old",),
+        )
+    assert hint in caught.value.hint
