@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any, NoReturn, TypeAlias
 
 from singletable.annotations import plain_type
-from singletable.errors import DeclarationError, UnresolvedName
+from singletable.errors import DeclarationError, UnresolvedName, kind_of
 from singletable.expressions import Condition, paths_of
 from singletable.fields import Field
 from singletable.increments import AutoIncrement
@@ -23,7 +23,7 @@ from singletable.numbering import Numbering, in_order, numbering
 from singletable.patterns import Binding, BoundKey, Key
 from singletable.schema import CREATE_ID, HIDDEN, WRITE_ID, Declared, Model, Table, model_of
 
-__all__ = ["declare"]
+__all__ = ["check_options", "declare"]
 
 Fields: TypeAlias = Mapping[str, Field[Any]]
 Names: TypeAlias = tuple[str | None, tuple[str, ...]]
@@ -54,6 +54,20 @@ def declare(cls: type, fields: Fields, table: Table | None, names: Names) -> Dec
     return declared
 
 
+def check_options(cls: type, table: object, names: tuple[object, object]) -> None:
+    """Refuse what a class statement gives as table=, tag= or aliases= and is none."""
+    tag, aliases = names
+    where = f"class {cls.__name__}(Entity, ...)"
+    if table is not None and not isinstance(table, Table):
+        raise DeclarationError(f"{where}: table= is {kind_of(table)}", hint='wanted a Table: app = Table("app")')
+    if tag is not None and not isinstance(tag, str):
+        raise DeclarationError(f"{where}: tag= is {kind_of(tag)}", hint='wanted text: tag="user"')
+    if isinstance(aliases, str) or not isinstance(aliases, Iterable):
+        raise DeclarationError(
+            f"{where}: aliases= is {kind_of(aliases)}", hint='wanted a list of tags: aliases=["old"]'
+        )
+
+
 def _check_places(cls: type) -> None:
     """Refuse a Key object that is a key already: it can have one name, in one class and what inherits from it."""
     for key in vars(cls).values():
@@ -80,6 +94,8 @@ def _check_abstract(cls: type, tag: str | None) -> None:
 def _check_tags(cls: type, table: Table, names: Names) -> None:
     tag, aliases = names
     for name in (*(() if tag is None else (tag,)), *aliases):
+        if not isinstance(name, str):
+            raise DeclarationError(f"{cls.__qualname__}: an alias is {kind_of(name)}", hint='wanted text: ["old"]')
         if not name or name.startswith(HIDDEN):
             raise DeclarationError(
                 f"{cls.__qualname__}: {name!r} cannot be a tag", hint="wanted text without leading '!'"
@@ -278,7 +294,11 @@ def _attributes(fields: Fields) -> dict[str, str]:
 def _keys(cls: type) -> dict[str, Key]:
     found: dict[str, Key] = {}
     for base in reversed(cls.__mro__):
-        found |= {name: value for name, value in vars(base).items() if isinstance(value, Key)}
+        for name, value in vars(base).items():
+            if isinstance(value, Key):
+                found[name] = value
+            else:
+                found.pop(name, None)  # `by = None` in a subclass takes an inherited key away
     return found
 
 

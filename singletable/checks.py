@@ -75,8 +75,8 @@ def check_counter_names(names: Iterable[tuple[str, str]]) -> None:
 def check_adopted(claims: Sequence[Claim], counters: Iterable[Claim]) -> None:
     """Raise KeyClash where an adopted counter can stand at the primary key of an entity.
 
-    Keys of two delimiters are not compared: an adopted key is written with `#`. Beside keys that are nothing but values,
-    as those of many existing tables, a counter with a key of literals is let be: only the one id is taken.
+    Keys of two delimiters are not compared: an adopted key is written with `#`. Beside keys that are nothing but
+    values, as those of many existing tables, a counter with a key of literals is let be: only the one id is taken.
     """
     for counter in counters:
         for claim in claims:

@@ -9,7 +9,7 @@ Comparing fields gives a condition, so code compares them by `is`.
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Generic, Never, NoReturn, TypeVar, overload
 
@@ -17,22 +17,13 @@ from singletable.adopted import Attribute, adopted
 from singletable.codecs import Codec, CodecError, Scope, codec_for
 from singletable.errors import DeclarationError, FieldValueError, NoTruthValue, NumberNotAssigned, QueryError, kind_of
 from singletable.expressions import IN_OPERANDS, Change, Condition, Path
+from singletable.options import MISSING, check_default, check_options
 from singletable.wire import AttributeValue
 
-__all__ = ["MISSING", "Field", "check_attribute", "computed"]
+__all__ = ["MISSING", "Field", "computed"]
 
 T = TypeVar("T")
 V = TypeVar("V")
-
-
-class _Missing:
-    """The type of `MISSING`, which stands for a value that was not given."""
-
-    def __repr__(self) -> str:
-        return "MISSING"
-
-
-MISSING: Any = _Missing()
 
 
 class Field(Generic[T]):
@@ -67,15 +58,7 @@ class Field(Generic[T]):
         name: str | None = None,
         codec: Codec | Attribute | None = None,
     ) -> None:
-        if default is not MISSING and default_factory is not MISSING:
-            raise DeclarationError("a field has both default= and default_factory=", hint="give one of them")
-        if not isinstance(default, Hashable):
-            raise DeclarationError(
-                f"a field's default is a mutable {type(default).__name__}, which all entities would share",
-                hint="use default_factory= with a function that makes a new one",
-            )
-        if name is not None:
-            check_attribute("Field(name=...)", name)
+        check_options(default, default_factory, name)
         self.default = default
         self.default_factory = default_factory
         self.stored_name = name
@@ -111,6 +94,7 @@ class Field(Generic[T]):
         """
         given = self._given_codec
         self._codec = codec_for(annotation, scope or Scope()) if given is None else adopted(given, annotation)
+        check_default(f"{_of(self.owner)}{self.name}", self.default, self._codec)
         self.annotation = annotation
 
     @property
@@ -364,16 +348,6 @@ class computed(Field[T]):  # noqa: N801  # used as a decorator, like property
 
         def __get__(self, instance: object | None, owner: Any) -> Any:
             return self if instance is None else self.function(instance)
-
-
-def check_attribute(where: str, name: object) -> None:
-    """Raise DeclarationError for what cannot name a stored attribute: no text, or a place inside of one."""
-    if not isinstance(name, str) or not name or "[" in name or "]" in name:
-        given = kind_of(name) if not isinstance(name, str) or not name else "a name with brackets"
-        raise DeclarationError(
-            f"{where} was given {given}, wanted the name of an attribute",
-            hint="name the whole attribute; what stands inside of it is a field of a dataclass, list or dict",
-        )
 
 
 def _of(owner: type | None) -> str:

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
 from singletable.errors import DeclarationError, kind_of
-from singletable.fields import Field, check_attribute
+from singletable.fields import Field
 from singletable.keys import Template
+from singletable.options import check_attribute
 
 __all__ = ["AutoIncrement", "Drawing", "Per", "Sequence", "Strategy"]
 

@@ -27,7 +27,7 @@ OPERATIONS = (
     *("context", "sending", "writing", "counters", "increment", "single", "outcome", "update"),
     *("query", "batch", "tables"),
 )
-VALUES = ("scalars", "attributes", "choices", "documents", "records", "codecs", "adopted")
+VALUES = ("scalars", "attributes", "choices", "documents", "records", "codecs", "adopted", "options")
 DECLARING = ("annotations", "increments", "indexes", "layouts", "queries", "numbering", "checks", "schema", "patterns")
 
 FLOORS: tuple[tuple[str, ...], ...] = (

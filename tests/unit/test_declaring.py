@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from datetime import UTC, date, datetime
 from enum import Enum
 from typing import Any
 
 import pytest
 
-from singletable.entity import Entity
+from singletable.entity import Entity, evolve
 from singletable.errors import DeclarationError
 from singletable.fields import Field
 from singletable.increments import AutoIncrement
-from singletable.patterns import Key
+from singletable.indexes import GlobalIndex
+from singletable.patterns import Key, pattern
 from singletable.schema import Table, model_of
 
 app = Table("declared")
@@ -119,3 +122,137 @@ class TestOneObjectOneName:
         declare("First", {"a": Field[str]}, table=Table("keys"), key=shared)
         with pytest.raises(DeclarationError, match=r"Second\.key is the Key object of First\.key"):
             declare("Second", {"a": Field[str]}, table=Table("keys"), key=shared)
+
+
+class TestDefaults:
+    @pytest.mark.parametrize(
+        ("kind", "default", "words", "hint"),
+        [
+            (Field[int], "1", r"Made\.size: its default is str, wanted an int", ""),
+            (Field[list[str]], list, r"Made\.size: its default is type", "default_factory="),
+            (Field[str], None, "its default is None", "Field[... | None]"),
+            (Field[date], datetime(2026, 3, 1, tzinfo=UTC), "its default is datetime, wanted a date", ""),
+        ],
+    )
+    def test_a_default_that_cannot_be_stored(self, kind: Any, default: Any, words: str, hint: str) -> None:
+        """A default of another type is refused where it is declared, not where an entity is first stored."""
+        with pytest.raises(DeclarationError, match=words) as caught:
+            declare(
+                "Made",
+                {"a": Field[str], "size": kind},
+                table=Table("defaults"),
+                size=Field(default=default),
+                key=Key(pk="#A#{a}", sk="#A"),
+            )
+        assert hint in caught.value.hint
+
+    def test_a_factory_that_is_none(self) -> None:
+        """A value in place of a factory is refused at once."""
+        wrong: Any = []
+        with pytest.raises(DeclarationError, match="default_factory is list, wanted a function"):
+            Field(default_factory=wrong)
+
+
+def wrong(given: object) -> Any:
+    """Give a value as one of any type, as a user without a type checker would."""
+    return given
+
+
+def given_classmethod() -> Any:
+    """Give a method of a class as @pattern finds it where it stands above @classmethod."""
+    return vars(Entity)["at"]
+
+
+def named(name: Any) -> Field[str]:
+    """Make a text field of a name."""
+    return Field(name=name)
+
+
+GSI1 = GlobalIndex("GSI1")
+OPTIONS: list[tuple[Callable[[], object], str, str]] = [
+    (lambda: Table(wrong(5)), "was given int, wanted its name", 'Table("app")'),
+    (lambda: Table("app", indexes=wrong(GSI1)), "was given one index", "indexes=[...]"),
+    (lambda: Table("app", indexes=wrong(["GSI1"])), "was given str, wanted indexes", 'GlobalIndex("GSI1")'),
+    (lambda: Table("app", indexes=wrong(None)), "was given None, wanted indexes", 'GlobalIndex("GSI1")'),
+    (lambda: Table("app", tag=""), "was given empty str", "whole attribute"),
+    (lambda: Table("app", tag="a[0]"), "a name with brackets", "whole attribute"),
+    (lambda: Table("app", tag="_c"), "the attribute is singletable's own", "_et"),
+    (lambda: Table("app", tag="PK"), "the key attribute 'PK' is the type tag", "otherwise"),
+    (lambda: Table("app", pk="_w"), "the key attribute '_w' is singletable's own", "otherwise"),
+    (lambda: Table("app", sk="gone_at"), "the key attribute 'gone_at' is singletable's own", "otherwise"),
+    (lambda: Key(within=wrong(Task), sk="#A"), r"Key\(within=...\) was given the class Task", "within=Task.key"),
+    (lambda: Key(on=wrong("GSI1"), pk="#A"), r"Key\(on=...\) was given str", "itself"),
+    (lambda: Key(pk=wrong(5)), r"Key\(pk=...\) was given int", "template"),
+    (lambda: Key(pk="#A", sk=wrong(["a"])), r"Key\(sk=...\) was given list", "tuple of field names"),
+    (lambda: Key(pk="#A", sk="#B", raw=wrong(1)), r"Key\(raw=...\) was given int", "delimiter"),
+    (lambda: Key(pk="#A", on=GSI1, when=wrong("x")), r"Key\(when=...\) was given str", "lambda o"),
+    (lambda: AutoIncrement(deadline=wrong("x")), r"AutoIncrement\(deadline=...\): a number of seconds", ""),
+    (lambda: named("a[0]"), "a name with brackets", "whole attribute"),
+    (lambda: named(""), "was given empty str", "whole attribute"),
+    (lambda: named(wrong(5)), "was given int, wanted the name", "whole attribute"),
+    (lambda: pattern(given_classmethod()), "was given a classmethod", "@classmethod above @pattern"),
+    (lambda: declare("Made", {}, table=wrong("app")), "table= is str", 'Table("app")'),
+    (lambda: type("Made", (Entity,), {}, tag=5), "tag= is int", 'tag="user"'),
+    (lambda: type("Made", (Entity,), {}, aliases="old"), "aliases= is str", 'aliases=["old"]'),
+    (
+        lambda: type("Made", (Entity,), {"key": Key(pk="#A", sk="#B")}, table=app, aliases=[5]),
+        "an alias is int",
+        '["old"]',
+    ),
+    (
+        lambda: declare("Made", {"n": Field[int]}, n=AutoIncrement),
+        "is given the class AutoIncrement",
+        "AutoIncrement()",
+    ),
+]
+
+
+@pytest.mark.parametrize(("declaring", "words", "hint"), OPTIONS)
+def test_options_that_are_none(declaring: Callable[[], object], words: str, hint: str) -> None:
+    """What is given in the place of something else is refused with a coded error that says what was wanted."""
+    with pytest.raises(DeclarationError, match=words) as caught:
+        declaring()
+    assert hint in caught.value.hint
+
+
+class Plain:
+    """A mixin that is no Entity, with a field and a key."""
+
+    note: Field[str]
+
+
+class Keyed:
+    """A mixin that is no Entity, with a key."""
+
+    by_note = Key(on=GSI1, pk="#N#{note}", sk="#N")
+
+
+@pytest.mark.parametrize(("mixin", "name"), [(Plain, "note"), (Keyed, "by_note")])
+def test_a_mixin_that_is_no_entity(mixin: type, name: str) -> None:
+    """Fields and keys of a base that is no Entity would be lost, so they are refused."""
+    with pytest.raises(DeclarationError, match=rf"Made cannot inherit {mixin.__name__}\.{name}") as caught:
+        declare("Made", {"a": Field[str]}, bases=(mixin, Entity))
+    assert f"class {mixin.__name__}(Entity)" in caught.value.hint
+
+
+def test_an_inherited_index_key_is_taken_away() -> None:
+    """`by = None` in a subclass takes the key of its base away."""
+    base = declare("Base", {"a": Field[str]}, by=Key(on=GSI1, pk="#A#{a}", sk="#A"))
+    table = Table("without", indexes=[GSI1])
+    made = declare("Made", {}, table=table, bases=(base,), by=None, key=Key(pk="#A#{a}", sk="#A"))
+    kept = declare("Kept", {}, table=table, bases=(base,), key=Key(pk="#K#{a}", sk="#A"))
+    assert (list(model_of(made).indexes), list(model_of(kept).indexes)) == ([], ["by"])
+
+
+def test_fields_named_as_our_own_arguments() -> None:
+    """No name of ours stands in the way of a field's."""
+    types = {"self": Field[str], "cls": Field[str], "entity": Field[str]}
+    made = declare("Made", types, table=Table("names"), key=Key(pk="#A#{self}", sk="#{cls}#{entity}"))
+    assert evolve(made(self="a", cls="b", entity="c"), entity="d").entity == "d"
+    assert made.at(self="a", cls="b", entity="c").key == {"PK": {"S": "#A#a"}, "SK": {"S": "#b#c"}}
+    query = made.key(self="a", cls="b")
+    assert [each.range.operands[0] for each in (query.begins_with(entity="c"), query.gte(entity="c"))] == [
+        "#b#c",
+        "#b#c",
+    ]
+    assert made.key(self="a").between(cls=("b", "d")).range.operands[0] == "#b"
