@@ -150,9 +150,8 @@ def evolve(entity: E, /, **changes: object) -> E:
 
 def _check_mixins(cls: type[Entity]) -> None:
     """Refuse Fields and Keys of a base that is no Entity: nothing would read them."""
-    for base in cls.__mro__:
-        if base is object or issubclass(base, Entity):
-            continue
+    outside: list[type] = [base for base in cls.__mro__ if base is not object and Entity not in base.__mro__]
+    for base in outside:
         annotated = [name for name, hint in inspect.get_annotations(base).items() if _says_field(hint)]
         found = [*annotated, *(name for name, value in vars(base).items() if isinstance(value, Field | Key))]
         if found:

@@ -119,7 +119,8 @@ def _check_options(options: Mapping[str, object]) -> None:
 
 
 def _is_half(given: Any) -> bool:
-    return isinstance(given, str) or (type(given) is tuple and all(isinstance(each, str) for each in given))
+    texts: tuple[object, ...] = given if type(given) is tuple else (given,)
+    return all(isinstance(text, str) for text in texts)
 
 
 def _delimiter(raw: bool | str) -> str | None:

@@ -16,7 +16,7 @@ from typing import Any, Literal
 from singletable.checks import Claim, check_adopted, check_claims, check_counter_names, check_tags, reaches_any
 from singletable.errors import DeclarationError, UsageError, kind_of
 from singletable.fields import Field, computed
-from singletable.indexes import GlobalIndex, KeyAttribute, KeyColumn, LocalIndex
+from singletable.indexes import GlobalIndex, KeyAttribute, KeyColumn, LocalIndex, check_name
 from singletable.layouts import Column, Layout
 from singletable.numbering import Numbering
 from singletable.options import check_attribute
@@ -265,8 +265,7 @@ def _indexes(given: Any) -> tuple[GlobalIndex | LocalIndex, ...]:
 
 def _check_names(name: object, tag: object) -> None:
     """Refuse what is given to a Table as its name or tag and is none."""
-    if not isinstance(name, str):
-        raise DeclarationError(f"Table(...) was given {kind_of(name)}, wanted its name", hint='such as Table("app")')
+    check_name("a table", name)
     if tag is not None:
         check_attribute("Table(tag=...)", tag)
         if tag in TAKEN:

@@ -28,7 +28,7 @@ def entity(name: str, table: Table, keys: dict[str, Key], *, tag: str | None = N
 
 def test_one_tag_for_two() -> None:
     """Two entities under one tag are refused by their names and the tag."""
-    table = Table("t")
+    table = Table("tab")
     kept = [
         entity("A", table, {"key": Key(pk="#A#{x}", sk="#A")}, tag="same", x="str"),
         entity("B", table, {"key": Key(pk="#B#{x}", sk="#B")}, tag="same", x="str"),
@@ -40,7 +40,7 @@ def test_one_tag_for_two() -> None:
 
 def test_an_alias_is_a_tag() -> None:
     """An alias that is another's tag is refused too; an alias equal to the own tag is not."""
-    table = Table("t")
+    table = Table("tab")
 
     class A(Entity, table=table, tag="a", aliases=["a", "b"]):
         x: Field[str]
@@ -61,7 +61,7 @@ def test_an_alias_is_a_tag() -> None:
 
 def test_one_key_for_two() -> None:
     """Two entities that can share a primary key are refused with one concrete pair."""
-    table = Table("t")
+    table = Table("tab")
     kept = [
         entity("User", table, {"key": Key(pk="#U#{user}", sk="#P")}, user="str"),
         entity("Person", table, {"key": Key(pk="#U#{who}", sk="#P")}, who="str"),
@@ -78,7 +78,7 @@ def test_one_key_for_two() -> None:
 
 def test_types_tell_keys_apart() -> None:
     """A number and a label that is none cannot meet in a key, but the one stands in the other's range."""
-    table = Table("t")
+    table = Table("tab")
     kept = [
         entity("Order", table, {"key": Key(pk="#U#{u}", sk="#ORDER#{n}")}, u="str", n="int"),
         entity("Summary", table, {"key": Key(pk="#U#{u}", sk="#ORDER#SUMMARY")}, u="str"),
@@ -91,7 +91,7 @@ def test_types_tell_keys_apart() -> None:
 
 def test_relatives_may_stand_in_each_others_ranges() -> None:
     """What is declared below another by `within=` is no stranger in its range."""
-    table = Table("t")
+    table = Table("tab")
 
     class Order(Entity, table=table, tag="order"):
         u: Field[str]
@@ -113,7 +113,7 @@ def test_relatives_may_stand_in_each_others_ranges() -> None:
 def test_indexes_may_share_keys_but_not_ranges() -> None:
     """Two entities at one key of an index are allowed, a stranger in a range of it is not."""
     gsi = GlobalIndex("GSI1")
-    table = Table("t", indexes=[gsi])
+    table = Table("tab", indexes=[gsi])
     shared = entity(
         "A",
         table,
@@ -136,7 +136,7 @@ def test_indexes_may_share_keys_but_not_ranges() -> None:
 
 def test_two_in_a_numeric_sort_key() -> None:
     """Two entities whose sort keys are plain numbers of one partition share their keys."""
-    table = Table("t", sk=("sk", int))
+    table = Table("tab", sk=("sk", int))
     kept = [
         entity("A", table, {"key": Key(pk="#P#{p}", sk="{n}")}, p="str", n="int"),
         entity("B", table, {"key": Key(pk="#P#{p}", sk="{m}")}, p="str", m="int"),
@@ -148,7 +148,7 @@ def test_two_in_a_numeric_sort_key() -> None:
 
 def test_different_labels_fit_together() -> None:
     """Entities of one partition with labels of their own fit."""
-    table = Table("t")
+    table = Table("tab")
     kept = [
         entity("User", table, {"key": Key(pk="#U#{u}", sk="#PROFILE")}, u="str"),
         entity("Order", table, {"key": Key(pk="#U#{u}", sk="#ORDER#{n}")}, u="str", n="int"),
@@ -161,7 +161,7 @@ def test_different_labels_fit_together() -> None:
 
 def test_a_class_that_is_gone_is_never_blamed() -> None:
     """A class that waits to be collected as garbage clashes with nobody, though it was checked before."""
-    table = Table("t")
+    table = Table("tab")
 
     def declare() -> None:
         class Order(Entity, table=table, tag="order"):
@@ -191,7 +191,7 @@ def test_a_class_that_is_gone_is_never_blamed() -> None:
 
 def test_a_class_defined_again_replaces_itself() -> None:
     """The newest class of one name in one place is the entity, as in a notebook."""
-    table = Table("t")
+    table = Table("tab")
     first = entity("A", table, {"key": Key(pk="#A#{x}", sk="#A")}, x="str")
     second = entity("A", table, {"key": Key(pk="#A#{x}", sk="#A")}, x="str")
     table.check()
@@ -201,7 +201,7 @@ def test_a_class_defined_again_replaces_itself() -> None:
 
 def test_a_name_that_nobody_defines() -> None:
     """An annotation that still names nothing is found by the check."""
-    table = Table("t")
+    table = Table("tab")
     made = entity("A", table, {"key": Key(pk="#A#{x}", sk="#A")}, x="str", y="Nowhere")
     with pytest.raises(UnresolvedName, match=r"A\.y .*'Nowhere'"):
         table.check()

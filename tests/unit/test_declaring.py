@@ -13,7 +13,7 @@ from singletable.entity import Entity, evolve
 from singletable.errors import DeclarationError
 from singletable.fields import Field
 from singletable.increments import AutoIncrement
-from singletable.indexes import GlobalIndex
+from singletable.indexes import GlobalIndex, LocalIndex
 from singletable.patterns import Key, pattern
 from singletable.schema import Table, model_of
 
@@ -170,7 +170,12 @@ def named(name: Any) -> Field[str]:
 
 GSI1 = GlobalIndex("GSI1")
 OPTIONS: list[tuple[Callable[[], object], str, str]] = [
-    (lambda: Table(wrong(5)), "was given int, wanted its name", 'Table("app")'),
+    (lambda: Table(wrong(5)), "the name of a table is int", "wanted text"),
+    (lambda: Table(""), "'' cannot be the name of a table", "3 to 255 characters"),
+    (lambda: Table("a" * 256), "cannot be the name of a table", "3 to 255 characters"),
+    (lambda: Table("my app"), "'my app' cannot be the name of a table", "3 to 255 characters"),
+    (lambda: GlobalIndex("by day"), "'by day' cannot be the name of an index", "3 to 255 characters"),
+    (lambda: LocalIndex(wrong(5)), "the name of an index is int", "wanted text"),
     (lambda: Table("app", indexes=wrong(GSI1)), "was given one index", "indexes=[...]"),
     (lambda: Table("app", indexes=wrong(["GSI1"])), "was given str, wanted indexes", 'GlobalIndex("GSI1")'),
     (lambda: Table("app", indexes=wrong(None)), "was given None, wanted indexes", 'GlobalIndex("GSI1")'),

@@ -273,7 +273,7 @@ class TestAbstract:
     def test_the_tag_is_the_class_name_where_none_is_given(self) -> None:
         """Without `tag=` an entity is stored under its class name."""
 
-        class Plain(Entity, table=Table("t")):
+        class Plain(Entity, table=Table("tab")):
             name: Field[str]
 
             key = Key(pk="#PLAIN#{name}", sk="#A")
@@ -331,7 +331,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
 def test_a_class_that_cannot_work(body: dict[str, Any], words: str) -> None:
     """What cannot work is refused in the class statement itself, and the message names it."""
     with pytest.raises(DeclarationError, match=words) as caught:
-        declared(dict(body), table=Table("t", indexes=[gsi1]), tag="made")
+        declared(dict(body), table=Table("tab", indexes=[gsi1]), tag="made")
     assert caught.value.code in {"ST1001", "ST1002"}
 
 
@@ -342,8 +342,8 @@ def test_a_class_that_cannot_work(body: dict[str, Any], words: str) -> None:
         ({"table": table, "tag": ""}, "cannot be a tag"),
         ({"table": table, "tag": "!gone"}, "cannot be a tag"),
         ({"table": table, "tag": "made", "aliases": ["!seq"]}, "cannot be a tag"),
-        ({"table": Table("t", tag=None), "tag": "made"}, "keeps none"),
-        ({"table": Table("t", tag=None), "aliases": ["made"]}, "keeps none"),
+        ({"table": Table("tab", tag=None), "tag": "made"}, "keeps none"),
+        ({"table": Table("tab", tag=None), "aliases": ["made"]}, "keeps none"),
     ],
 )
 def test_options_that_cannot_work(options: dict[str, Any], words: str) -> None:
@@ -367,12 +367,12 @@ def test_a_tag_without_a_key() -> None:
 def test_a_template_error_is_raised_as_itself() -> None:
     """An error in a template is a TemplateError, not Python's RuntimeError around it."""
     with pytest.raises(TemplateError):
-        declared({"key": Key(pk="#A#{other}", sk="#B")}, table=Table("t"), tag="made")
+        declared({"key": Key(pk="#A#{other}", sk="#B")}, table=Table("tab"), tag="made")
 
 
 def test_a_refused_class_is_not_registered() -> None:
     """A class statement that failed leaves nothing in the table."""
-    own = Table("t")
+    own = Table("tab")
     with pytest.raises(DeclarationError):
         declared({"key": Key(pk="#A#{other}", sk="#B")}, table=own, tag="made")
     assert own.entities == ()
@@ -381,7 +381,7 @@ def test_a_refused_class_is_not_registered() -> None:
 def test_class_variables_stay_on_the_class() -> None:
     """A ClassVar is no field."""
 
-    class Made(Entity, table=Table("t"), tag="made"):
+    class Made(Entity, table=Table("tab"), tag="made"):
         limit: ClassVar[int] = 3
         name: Field[str]
 

@@ -26,7 +26,7 @@ def decided(number: AutoIncrement, *, table: Table | None = None, **key: Any) ->
         "number": number,
         "key": Key(**whole),
     }
-    made = type("Made", (Entity,), body, table=Table("t") if table is None else table)
+    made = type("Made", (Entity,), body, table=Table("tab") if table is None else table)
     (found,) = model_of(made).numbers
     return found
 
@@ -56,12 +56,12 @@ class TestAutomatic:
 
     def test_a_numeric_sort_key(self) -> None:
         """A number that is the sort key itself is numbered by it."""
-        found = decided(AutoIncrement(), table=Table("t", sk=("sk", int)), sk="{number}")
+        found = decided(AutoIncrement(), table=Table("tab", sk=("sk", int)), sk="{number}")
         assert found.strategy == "sort_key"
 
     def test_no_sort_key(self) -> None:
         """In a table without sort key only a counter can draw."""
-        found = decided(AutoIncrement(), table=Table("t", sk=None), pk="#N#{number}", sk=None)
+        found = decided(AutoIncrement(), table=Table("tab", sk=None), pk="#N#{number}", sk=None)
         assert (found.strategy, found.per) == ("counter", "entity")
 
     @pytest.mark.parametrize(
@@ -119,17 +119,17 @@ def test_what_cannot_work(number: AutoIncrement, key: dict[str, Any], words: str
 def test_deleted_numbers_need_a_tag() -> None:
     """A table without tag cannot keep deleted numbers; allowing reuse is the way out."""
     with pytest.raises(DeclarationError, match="without tag"):
-        decided(AutoIncrement(), table=Table("t", tag=None))
-    assert decided(AutoIncrement(reuse="allow"), table=Table("t", tag=None)).strategy == "sort_key"
+        decided(AutoIncrement(), table=Table("tab", tag=None))
+    assert decided(AutoIncrement(reuse="allow"), table=Table("tab", tag=None)).strategy == "sort_key"
 
 
 def test_a_native_partition_key_holds_no_counter_of_ours() -> None:
     """Under a partition key that is a number only an adopted item can count."""
-    native = Table("t", pk=("id", int), sk=None)
+    native = Table("tab", pk=("id", int), sk=None)
     with pytest.raises(DeclarationError, match="adopt"):
         decided(AutoIncrement(), table=native, pk="{number}", sk=None)
     adopted = AutoIncrement(Sequence(pk="0", attribute="n"))
-    assert decided(adopted, table=Table("u", pk=("id", int), sk=None), pk="{number}", sk=None).strategy == "counter"
+    assert decided(adopted, table=Table("other", pk=("id", int), sk=None), pk="{number}", sk=None).strategy == "counter"
 
 
 def test_an_adopted_item_without_sort_key() -> None:
@@ -137,7 +137,7 @@ def test_an_adopted_item_without_sort_key() -> None:
     with pytest.raises(DeclarationError, match="without sort key"):
         decided(
             AutoIncrement(Sequence(pk="c", sk="s", attribute="n")),
-            table=Table("t", sk=None),
+            table=Table("tab", sk=None),
             pk="#N#{number}",
             sk=None,
         )
