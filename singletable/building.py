@@ -12,12 +12,11 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any, NoReturn, TypeAlias
 
-from singletable.annotations import plain_type
 from singletable.errors import DeclarationError, UnresolvedName, kind_of
 from singletable.expressions import Condition, paths_of
 from singletable.fields import Field
 from singletable.increments import AutoIncrement
-from singletable.keys import BoundTemplate
+from singletable.keys import BoundTemplate, plain_type
 from singletable.layouts import Layout
 from singletable.numbering import Numbering, in_order, numbering
 from singletable.patterns import Binding, BoundKey, Key

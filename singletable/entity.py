@@ -18,7 +18,6 @@ from singletable.annotations import (
     field_type,
     is_class_variable,
     is_field,
-    plain_type,
     read_annotations,
 )
 from singletable.building import check_options, declare
@@ -26,6 +25,7 @@ from singletable.describing import describe
 from singletable.errors import DeclarationError, UnknownField, UsageError, closest
 from singletable.fields import MISSING, Field, computed
 from singletable.increments import AutoIncrement
+from singletable.keys import plain_type
 from singletable.patterns import Key
 from singletable.queries import Ref, refer
 from singletable.schema import Declared, Table, model_of

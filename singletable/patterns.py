@@ -11,12 +11,12 @@ import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, Concatenate, Generic, ParamSpec, TypeAlias, TypeVar
+from typing import Any, Concatenate, Generic, ParamSpec, TypeAlias, TypeVar, get_args, get_origin
 
 from singletable.errors import DeclarationError, TemplateError, closest, kind_of
 from singletable.expressions import Condition
 from singletable.indexes import GlobalIndex, KeyColumn, LocalIndex
-from singletable.keys import DELIMITER, KeyFormat, KeyTemplate, NativeTemplate, Template, key_format
+from singletable.keys import DELIMITER, KeyFormat, KeyTemplate, NativeTemplate, Template, key_format, unwrapped
 from singletable.layouts import Column, Layout
 from singletable.queries import Query
 from singletable.schema import Table, kinds_of
@@ -119,7 +119,7 @@ def _check_options(options: Mapping[str, object]) -> None:
 
 
 def _is_half(given: Any) -> bool:
-    texts: tuple[object, ...] = given if type(given) is tuple else (given,)
+    texts: list[object] = list(given) if isinstance(given, tuple) else [given]
     return all(isinstance(text, str) for text in texts)
 
 
@@ -274,7 +274,8 @@ _KINDS = {"S": "text", "N": "a number", "B": "binary"}
 
 
 def _element(part: str, annotation: object) -> object:
-    if annotation == tuple[str, ...]:
+    arguments = get_args(annotation)
+    if get_origin(annotation) is tuple and arguments[1:] == (...,) and unwrapped(arguments[0]) is str:
         return str
     raise TemplateError(f"{{{part}*}} spreads a tuple", hint=f"annotate it as `{part}: Field[tuple[str, ...]]`")
 

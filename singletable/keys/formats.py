@@ -22,12 +22,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from enum import Enum
-from types import UnionType
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from typing import Any, Literal, get_args, get_origin
 from uuid import UUID
 
 from singletable.errors import TemplateError, kind_of
 from singletable.keys.encoding import SPECIAL, KeyValueError, escape, forges, unescape
+from singletable.keys.kinds import plain_type
 from singletable.keys.language import Language, shape
 from singletable.keys.moments import DESCENDING_MOMENTS, MOMENTS
 from singletable.keys.notation import KeyFormat, complemented, continues, delimiter_of, fenced, shaped, strict, takes
@@ -66,7 +66,7 @@ def key_format(
     >>> key_format(int, width=6, descending=True).encode(7), key_format(str, raw="|").encode("a#b c")
     ('999992', 'a#b c')
     """
-    kind = _bare(annotation)
+    kind = plain_type(annotation)
     if width is not None and kind is not int:
         raise TemplateError(f"a width is for int parts, not for {_named(kind)}", hint="write the part without a width")
     if descending:
@@ -110,17 +110,6 @@ def _descending(kind: object, width: int | None, raw: bool | str) -> KeyFormat:
         hint="leave :desc out and ask the query for .descending(); int, Decimal, datetime, date, time, timedelta and "
         "UUID can",
     )
-
-
-def _bare(annotation: object) -> object:
-    """Take away NewType, Annotated, a `type` alias and `| None`."""
-    if get_origin(annotation) is Annotated:
-        return _bare(get_args(annotation)[0])
-    if get_origin(annotation) in (Union, UnionType):
-        rest = [each for each in get_args(annotation) if each is not type(None)]
-        return _bare(rest[0]) if len(rest) == 1 else annotation
-    inner = getattr(annotation, "__supertype__", getattr(annotation, "__value__", None))
-    return annotation if inner is None else _bare(inner)
 
 
 def _named(kind: object) -> str:
@@ -297,7 +286,7 @@ def _members(kind: object) -> Sequence[tuple[Any, Any]]:
     """List the values with their members; TemplateError for a type that cannot stand in a key at all."""
     name, hint = _named(kind), _way_out(kind)
     if get_origin(kind) is Literal:
-        return [(value, value) for value in get_args(kind)]
+        return [(value, value) for value in get_args(kind) if value is not None]
     if isinstance(kind, type) and issubclass(kind, Enum):
         return [(member.value, member) for member in kind]
     raise TemplateError(f"{name} cannot stand in a key", hint=hint)

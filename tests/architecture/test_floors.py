@@ -20,7 +20,7 @@ SOURCE = Path(__file__).resolve().parents[2] / "singletable"
 NAME = SOURCE.name
 TOP = 6
 KEYS = (
-    *("language", "encoding", "numbers", "notation", "moments", "formats", "segments", "template"),
+    *("language", "encoding", "kinds", "numbers", "notation", "moments", "formats", "segments", "template"),
     *("questions", "native", "bounds", "clash"),
 )
 OPERATIONS = (

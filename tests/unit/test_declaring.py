@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import UTC, date, datetime
 from enum import Enum
-from typing import Any
+from typing import Annotated, Any, Literal, NewType
 
 import pytest
 
@@ -29,6 +29,10 @@ class Status(Enum):
 def other_status() -> Any:
     """Give another Enum of the same name, as a second module might have."""
     return Enum("Status", {"OPEN": "OPEN", "SHUT": "SHUT"})
+
+
+Place = NewType("Place", str)
+Number = NewType("Number", int)
 
 
 class Task(Entity, table=app, tag="task"):
@@ -261,3 +265,24 @@ def test_fields_named_as_our_own_arguments() -> None:
         "#b#c",
     ]
     assert made.key(self="a").between(cls=("b", "d")).range.operands[0] == "#b"
+
+
+def test_wrapped_types_in_keys() -> None:
+    """NewType, Annotated and None in a Literal count as what they hold, in a spread part too."""
+    types = {
+        "path": Field[tuple[Annotated[Place, "any"], ...]],
+        "level": Field[Literal["a", "b", None]],
+        "n": Field[Number | None],
+    }
+    by = Key(on=GSI1, pk="#L#{level}", sk="#N#{n}")
+    made = declare("Made", types, table=Table("wrapped", indexes=[GSI1]), key=Key(pk="#A", sk="#P#{path*}"), by=by)
+    assert made.at(path=("x", "y")).key["SK"] == {"S": "#P#x#y"}
+    assert made.by(level="a", n=7).range.operands[0] == "#N#0000000000000000007"
+    drawn = declare("Drawn", {"n": Field[Number]}, n=AutoIncrement(), table=Table("d12"), key=Key(pk="#A", sk="#{n}"))
+    assert model_of(drawn).numbers[0].strategy == "sort_key"
+
+
+def test_a_spread_of_what_is_no_text() -> None:
+    """A spread part is a tuple of texts, none of which may be absent."""
+    with pytest.raises(DeclarationError, match="spreads a tuple"):
+        declare("Made", {"p": Field[tuple[str | None, ...]]}, table=Table("spread"), key=Key(pk="#A", sk="#P#{p*}"))
