@@ -136,16 +136,23 @@ class Field(Generic[T]):
         try:
             return self.codec.encode(value)
         except CodecError as error:
-            raise FieldValueError(self.name + error.path, given=error.given, wanted=error.wanted) from None
+            raise self.misfit(error) from None
+
+    def misfit(self, error: CodecError) -> FieldValueError:
+        """Say which field of which entity a value did not fit, and how it is mended."""
+        return self._refusal(error.given, error.wanted, error.hint, path=error.path)
+
+    def _refusal(self, given: str, wanted: str, hint: str = "", *, path: str = "") -> FieldValueError:
+        entity = "" if self.owner is None else self.owner.__name__
+        return FieldValueError(self.name + path, given=given, wanted=wanted, hint=hint, entity=entity)
 
     def _operand(self, value: object) -> AttributeValue:
         encoded = self.encoded(value)
         if encoded is None:
-            raise FieldValueError(
-                self.name,
-                given=kind_of(value),
-                wanted=self.codec.wanted,
-                hint="None and empty sets are stored as absent: use == None, exists() or does_not_exist()",
+            raise self._refusal(
+                kind_of(value),
+                self.codec.wanted,
+                "None and empty sets are stored as absent: use == None, exists() or does_not_exist()",
             )
         return encoded
 
@@ -230,7 +237,7 @@ class Field(Generic[T]):
     def startswith(self: Field[str] | Field[str | None], prefix: str) -> Condition:
         """Hold where the stored text begins with the prefix."""
         if not isinstance(prefix, str):
-            raise FieldValueError(self.name, given=kind_of(prefix), wanted="a text prefix")
+            raise self._refusal(kind_of(prefix), "a text prefix")
         return Condition("begins_with", (self.path, {"S": prefix}))
 
     def contains(self, value: object) -> Condition:
@@ -247,7 +254,7 @@ class Field(Generic[T]):
         try:
             return write(value)
         except CodecError as error:
-            raise FieldValueError(self.name, given=f"{error.given} as an element", wanted=error.wanted) from None
+            raise self._refusal(f"{error.given} as an element", error.wanted, error.hint) from None
 
     # Changes ---------------------------------------------------------------------------------------------------------
 
@@ -259,11 +266,10 @@ class Field(Generic[T]):
     def remove(self) -> Change:
         """Remove the attribute. FieldValueError where the field is not optional."""
         if not self.codec.optional and self.codec.empty is None:
-            raise FieldValueError(
-                self.name,
-                given="remove()",
-                wanted=self.codec.wanted,
-                hint=f"annotate the field as `{self.name}: Field[... | None]` if it may be absent",
+            raise self._refusal(
+                "remove()",
+                self.codec.wanted,
+                f"annotate the field as `{self.name}: Field[... | None]` if it may be absent",
             )
         return Change("remove", self.path)
 
@@ -295,11 +301,10 @@ class Field(Generic[T]):
 
     def _accumulate(self, action: str, value: object, types: frozenset[str]) -> Change:
         if self.codec.attribute_type not in types:
-            raise FieldValueError(
-                self.name,
-                given=f"{action}() on a field of {self.codec.wanted}",
-                wanted="a number or a set" if "N" in types else "a set",
-                hint="use set()",
+            raise self._refusal(
+                f"{action}() on a field of {self.codec.wanted}",
+                "a number or a set" if "N" in types else "a set",
+                "use set()",
             )
         return Change(action, self.path, self._operand(value), value)
 

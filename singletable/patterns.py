@@ -119,7 +119,7 @@ def _check_options(options: Mapping[str, object]) -> None:
 
 
 def _is_half(given: Any) -> bool:
-    texts: list[object] = list(given) if isinstance(given, tuple) else [given]
+    texts: tuple[object, ...] = given if given.__class__ is tuple else (given,)
     return all(isinstance(text, str) for text in texts)
 
 

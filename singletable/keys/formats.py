@@ -27,7 +27,7 @@ from uuid import UUID
 
 from singletable.errors import TemplateError, kind_of
 from singletable.keys.encoding import SPECIAL, KeyValueError, escape, forges, unescape
-from singletable.keys.kinds import plain_type
+from singletable.keys.kinds import plain_type, slip
 from singletable.keys.language import Language, shape
 from singletable.keys.moments import DESCENDING_MOMENTS, MOMENTS
 from singletable.keys.notation import KeyFormat, complemented, continues, delimiter_of, fenced, shaped, strict, takes
@@ -132,7 +132,7 @@ def _encode_text(value: Any) -> str:
     if type(value) is str and value and SPECIAL(value) is None:
         return value
     if not isinstance(value, str) or not value:
-        raise KeyValueError(kind_of(value), "non-empty text")
+        raise KeyValueError(kind_of(value), "non-empty text", "" if value == "" else slip(value, str))
     try:
         return escape(value if type(value) is str else str.__str__(value))
     except ValueError:
@@ -191,7 +191,7 @@ def _raw_decimal() -> KeyFormat:
 
 def _encode_bytes(value: Any) -> str:
     if not isinstance(value, bytes) or not value:
-        raise KeyValueError(kind_of(value), "non-empty bytes")
+        raise KeyValueError(kind_of(value), "non-empty bytes", "" if value == b"" else slip(value, bytes))
     return value.hex()
 
 
@@ -202,13 +202,13 @@ def _bytes() -> KeyFormat:
 
 def _encode_uuid(value: Any) -> str:
     if not isinstance(value, UUID):
-        raise KeyValueError(kind_of(value), "UUID")
+        raise KeyValueError(kind_of(value), "UUID", slip(value, UUID))
     return UUID.__str__(value)
 
 
 def _encode_bool(value: Any) -> str:
     if not isinstance(value, bool):
-        raise KeyValueError(kind_of(value), "bool")
+        raise KeyValueError(kind_of(value), "bool", slip(value, bool))
     return "true" if value else "false"
 
 
@@ -309,7 +309,9 @@ def _pick(name: str, texts: Mapping[Any, str], kind: type[object]) -> Callable[[
         member = isinstance(value, kind) and isinstance(value, bool | Enum) is issubclass(kind, Enum)
         text = texts.get(_value(value)) if member else None
         if text is None:
-            raise KeyValueError(kind_of(value), f"a member of {name}")
+            raise KeyValueError(
+                kind_of(value), f"a member of {name}", slip(value, kind) if issubclass(kind, Enum) else ""
+            )
         return text
 
     return encode

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, date, datetime
+from decimal import Decimal
 from enum import Enum
 from typing import Annotated, Any, Literal, NewType
 
 import pytest
 
 from singletable.entity import Entity, evolve
-from singletable.errors import DeclarationError
+from singletable.errors import DeclarationError, FieldValueError, KeyPartError
 from singletable.fields import Field
 from singletable.increments import AutoIncrement
 from singletable.indexes import GlobalIndex, LocalIndex
@@ -286,3 +287,54 @@ def test_a_spread_of_what_is_no_text() -> None:
     """A spread part is a tuple of texts, none of which may be absent."""
     with pytest.raises(DeclarationError, match="spreads a tuple"):
         declare("Made", {"p": Field[tuple[str | None, ...]]}, table=Table("spread"), key=Key(pk="#A", sk="#P#{p*}"))
+
+
+class Sample(Entity, table=Table("hints", indexes=[GSI1])):
+    """One field of each type that is often given another."""
+
+    at_: Field[datetime]
+    price: Field[Decimal]
+    count: Field[int]
+    status: Field[Status]
+    day: Field[date]
+    tags: Field[set[str]]
+    key = Key(pk="#A#{count}", sk="#{status}#{at_}#{price}#{day}")
+
+
+HINTS: list[tuple[Field[Any], str, object, str]] = [
+    (Sample.at_, "at_", datetime(2026, 3, 1), "datetime.now(UTC), or value.replace(tzinfo=UTC)"),
+    (Sample.price, "price", 9.95, "Decimal('9.95'): a float is not exact"),
+    (Sample.count, "count", True, "a bool is no number: int(...)"),
+    (Sample.count, "count", "secret", "int(...) makes one"),
+    (Sample.status, "status", "OPEN", "Status(...) makes a member of its value"),
+    (Sample.day, "day", datetime(2026, 3, 1, tzinfo=UTC), "a datetime has a time too: value.date()"),
+]
+
+
+@pytest.mark.parametrize(("field", "name", "value", "hint"), HINTS)
+def test_what_was_probably_meant(field: Field[Any], name: str, value: object, hint: str) -> None:
+    """A value of a type that is often given by mistake comes with what to write, in fields and in keys."""
+    with pytest.raises(FieldValueError, match=rf"field 'Sample\.{name}': given") as caught:
+        field.set(value)
+    assert (caught.value.field, caught.value.hint) == (name, hint)
+    parts = {
+        "at_": datetime(2026, 3, 1, tzinfo=UTC),
+        "price": Decimal(1),
+        "count": 1,
+        "status": Status.OPEN,
+        "day": date(2026, 3, 1),
+    }
+    with pytest.raises(KeyPartError) as refused:
+        Sample.at(**{**parts, name: value})
+    assert (refused.value.part, refused.value.hint) == (name, hint)
+
+
+def test_none_and_elements() -> None:
+    """None for a field that must be there, and an element of a set, have their hints too."""
+    missing: Any = None
+    with pytest.raises(FieldValueError) as caught:
+        Sample.count.set(missing)
+    assert caught.value.hint == "None can only stand in a field of `... | None`"
+    with pytest.raises(FieldValueError) as caught:
+        Sample.tags.contains(5)
+    assert caught.value.hint == "str(...) makes text"
