@@ -12,7 +12,6 @@ from __future__ import annotations
 import inspect
 import re
 import sys
-import types
 import typing
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -23,7 +22,7 @@ from singletable.errors import DeclarationError, UnresolvedName
 from singletable.fields import Field, computed
 from singletable.records import Scope, is_record, understood
 
-__all__ = ["Annotations", "field_type", "is_class_variable", "is_field", "plain_type", "read_annotations"]
+__all__ = ["Annotations", "field_type", "is_class_variable", "is_field", "read_annotations"]
 
 WORD = re.compile(r"[^\W\d]\w*")
 
@@ -157,19 +156,3 @@ def field_type(hint: object) -> object:
     """Give the T of `Field[T]`."""
     (argument,) = typing.get_args(hint)
     return argument
-
-
-def plain_type(annotation: object) -> object:
-    """Give X of `X | None`, `Annotated[X, ...]` and NewTypes, and everything else as it is.
-
-    >>> plain_type(int | None)
-    <class 'int'>
-    """
-    if typing.get_origin(annotation) is typing.Annotated:
-        return plain_type(typing.get_args(annotation)[0])
-    if isinstance(annotation, typing.NewType):
-        return plain_type(annotation.__supertype__)
-    if typing.get_origin(annotation) in (typing.Union, types.UnionType):
-        rest = [each for each in typing.get_args(annotation) if each is not type(None)]
-        return plain_type(rest[0]) if len(rest) == 1 else annotation
-    return annotation

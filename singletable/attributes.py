@@ -112,7 +112,7 @@ def set_codec(container: type[Any], element: Scalar) -> Codec:
         try:
             return container(payloads if read is None else map(read, payloads))
         except CodecError as error:
-            raise CodecError(f"{error.given} as an element", each(container, error.wanted)) from None
+            raise CodecError(f"{error.given} as an element", each(container, error.wanted), hint=error.hint) from None
 
     return Codec(encode, decode, tag, wanted, empty=container)
 
@@ -135,7 +135,7 @@ def _writer_of_all(container: type[Any], element: Scalar) -> Callable[[Any], lis
         try:
             return list(map(write, value))
         except CodecError as error:
-            raise CodecError(f"{error.given} as an element", each(container, error.wanted)) from None
+            raise CodecError(f"{error.given} as an element", each(container, error.wanted), hint=error.hint) from None
 
     return write_all
 

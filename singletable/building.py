@@ -7,22 +7,22 @@ annotation is understood, and when it is first needed otherwise.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any, TypeAlias
+from typing import Any, NoReturn, TypeAlias
 
-from singletable.annotations import plain_type
-from singletable.errors import DeclarationError, UnresolvedName
+from singletable.errors import DeclarationError, UnresolvedName, kind_of
 from singletable.expressions import Condition, paths_of
 from singletable.fields import Field
 from singletable.increments import AutoIncrement
+from singletable.keys import BoundTemplate, plain_type
 from singletable.layouts import Layout
-from singletable.numbering import Numbering, check_sequence, numbering
-from singletable.patterns import Binding, Key
-from singletable.schema import CREATE_ID, HIDDEN, WRITE_ID, Declared, Model, Table
+from singletable.numbering import Numbering, in_order, numbering
+from singletable.patterns import Binding, BoundKey, Key
+from singletable.schema import CREATE_ID, HIDDEN, WRITE_ID, Declared, Model, Table, model_of
 
-__all__ = ["declare"]
+__all__ = ["check_options", "declare"]
 
 Fields: TypeAlias = Mapping[str, Field[Any]]
 Names: TypeAlias = tuple[str | None, tuple[str, ...]]
@@ -31,6 +31,7 @@ Names: TypeAlias = tuple[str | None, tuple[str, ...]]
 
 def declare(cls: type, fields: Fields, table: Table | None, names: Names) -> Declared | None:
     """Make the model of a class that declares a primary key, and enter it in its table; None for an abstract one."""
+    _check_places(cls)
     own = [value for value in vars(cls).values() if isinstance(value, Key) and value.on is None]
     if not own:
         _check_abstract(cls, names[0])
@@ -52,6 +53,30 @@ def declare(cls: type, fields: Fields, table: Table | None, names: Names) -> Dec
     return declared
 
 
+def check_options(cls: type, table: object, names: tuple[object, object]) -> None:
+    """Refuse what a class statement gives as table=, tag= or aliases= and is none."""
+    tag, aliases = names
+    where = f"class {cls.__name__}(Entity, ...)"
+    if table is not None and not isinstance(table, Table):
+        raise DeclarationError(f"{where}: table= is {kind_of(table)}", hint='wanted a Table: app = Table("app")')
+    if tag is not None and not isinstance(tag, str):
+        raise DeclarationError(f"{where}: tag= is {kind_of(tag)}", hint='wanted text: tag="user"')
+    if isinstance(aliases, str) or not isinstance(aliases, Iterable):
+        raise DeclarationError(
+            f"{where}: aliases= is {kind_of(aliases)}", hint='wanted a list of tags: aliases=["old"]'
+        )
+
+
+def _check_places(cls: type) -> None:
+    """Refuse a Key object that is a key already: it can have one name, in one class and what inherits from it."""
+    for key in vars(cls).values():
+        if isinstance(key, Key) and len(key.places) > 1:
+            raise DeclarationError(
+                f"{key.places[-1]} is the Key object of {key.places[0]}",
+                hint="make one for each: Key(...); an index key that is declared in a base class is inherited",
+            )
+
+
 def _check_abstract(cls: type, tag: str | None) -> None:
     concrete = next((base for base in cls.__mro__[1:] if isinstance(vars(base).get("__singletable__"), Declared)), None)
     if concrete is not None:
@@ -68,6 +93,8 @@ def _check_abstract(cls: type, tag: str | None) -> None:
 def _check_tags(cls: type, table: Table, names: Names) -> None:
     tag, aliases = names
     for name in (*(() if tag is None else (tag,)), *aliases):
+        if not isinstance(name, str):
+            raise DeclarationError(f"{cls.__qualname__}: an alias is {kind_of(name)}", hint='wanted text: ["old"]')
         if not name or name.startswith(HIDDEN):
             raise DeclarationError(
                 f"{cls.__qualname__}: {name!r} cannot be a tag", hint="wanted text without leading '!'"
@@ -92,6 +119,8 @@ class _Plan:
         tag, aliases = names
         binding = Binding(self.table, self.primary.halves, self._types(), _attributes(self.fields))
         layout = binding.layout(self.primary)
+        if self.primary.within is not None:
+            _check_inherited(self, self.primary.within, layout)
         indexes = self._indexes(binding)
         self._check_attributes((layout, *indexes.values()))
         return Model(
@@ -103,7 +132,7 @@ class _Plan:
             fields=self.fields,
             primary=layout,
             indexes=indexes,
-            numbers=tuple(self._numbers(layout)),
+            numbers=tuple(in_order(self._numbers(layout, binding.types, aliases))),
             family=self.primary.root,
             patterns=_patterns(self.cls),
         )
@@ -115,11 +144,23 @@ class _Plan:
             types[name] = plain_type(field.annotation)
         return types
 
-    def _numbers(self, layout: Layout) -> Iterable[Numbering]:
+    def _numbers(self, layout: Layout, types: Mapping[str, object], aliases: Sequence[str]) -> Iterable[Numbering]:
         for field in self.fields.values():
             if isinstance(field, AutoIncrement):
-                check_sequence(field, self.fields)
-                yield numbering(field, layout, tagged=self.table.tag is not None)
+                number = numbering(field, layout, types, tagged=self.table.tag is not None)
+                if aliases and number.is_own_counter:
+                    _refuse_new_counter(self.cls, number, f"{aliases[0]}.{number.attribute}", layout)
+                self._check_adopted(field)
+                yield number
+
+    def _check_adopted(self, field: AutoIncrement) -> None:
+        """Refuse to count in an attribute that is something else already."""
+        adopted = field.options.sequence.attribute if field.options.sequence is not None else None
+        if adopted is not None and adopted in (*(column.name for column in self.table.columns), self.table.tag):
+            raise DeclarationError(
+                f"{self.cls.__qualname__}.{field.name}: the Sequence counts in {adopted!r}, a key attribute or the tag",
+                hint='name the attribute with the last number: Sequence(pk="...", attribute="count")',
+            )
 
     def _indexes(self, binding: Binding) -> dict[str, Layout]:
         layouts: dict[str, Layout] = {}
@@ -197,6 +238,55 @@ class _Plan:
                 )
 
 
+def _refuse_new_counter(cls: type, number: Numbering, old: str, layout: Layout) -> NoReturn:
+    """Refuse a counter of its own for a kind that had another tag: it would give out numbers again."""
+    where = f', pk="{layout.pks[0]}"' if number.per == "partition" else ""
+    raise DeclarationError(
+        f"{cls.__qualname__}.{number.name} would count anew: its counter was named by the tag of then",
+        hint=f'go on with the old one: AutoIncrement(Sequence("{old}"{where})), or name a new Sequence',
+    )
+
+
+def _check_inherited(plan: _Plan, within: BoundKey[Any], layout: Layout) -> None:
+    """Raise where a child's key would not begin as its parent's does. UnresolvedName while the parent is not known."""
+    parent, child = model_of(within.owner), plan.cls.__qualname__
+    if parent.table is not plan.table:
+        raise DeclarationError(
+            f"{child} stands in table {plan.table.name!r}, its parent {parent.name} in {parent.table.name!r}",
+            hint="a child stands in its parent's partition, and so in its table",
+        )
+    for part in parent.primary.parts:
+        if isinstance(plan.fields[part], AutoIncrement):
+            raise DeclarationError(
+                f"{child}.{part} draws a number, and it is a part of {parent.name}'s key",
+                hint=f"declare it `{part}: Field[int]`: the parent drew it",
+            )
+    for mine, theirs in zip(layout.columns, parent.primary.columns, strict=True):
+        if isinstance(mine.template, BoundTemplate) and isinstance(theirs.template, BoundTemplate):
+            _check_same_text(child, parent.name, mine.template, theirs.template)
+
+
+def _check_same_text(child: str, parent: str, mine: BoundTemplate, theirs: BoundTemplate) -> None:
+    """Raise where the parts a child has from its parent are written in another way than there."""
+    if (mine.template.raw, mine.delimiter) != (theirs.template.raw, theirs.delimiter):
+        raise DeclarationError(
+            f"{child}'s key and {parent}'s are not both raw with one delimiter",
+            hint="leave raw= out of Key(within=...): a child's key begins with its parent's",
+        )
+    for part in theirs.parts:
+        ours, wanted = mine.formats[part], theirs.formats[part]
+        if (ours.name, ours.raw, ours.language) != (wanted.name, wanted.raw, wanted.language):
+            raise DeclarationError(
+                f"{child}.{part} is {_kind(ours.name)}, {parent}.{part} is {_kind(wanted.name)}: a child keeps its "
+                "parent's parts",
+                hint=f"annotate {child}.{part} as {parent}.{part} is",
+            )
+
+
+def _kind(name: str) -> str:
+    return "text" if name == "str" else f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
+
+
 def _attributes(fields: Fields) -> dict[str, str]:
     return {name: field.attribute for name, field in fields.items()}
 
@@ -204,7 +294,11 @@ def _attributes(fields: Fields) -> dict[str, str]:
 def _keys(cls: type) -> dict[str, Key]:
     found: dict[str, Key] = {}
     for base in reversed(cls.__mro__):
-        found |= {name: value for name, value in vars(base).items() if isinstance(value, Key)}
+        for name, value in vars(base).items():
+            if isinstance(value, Key):
+                found[name] = value
+            else:
+                found.pop(name, None)  # `by = None` in a subclass takes an inherited key away
     return found
 
 

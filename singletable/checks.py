@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 
 from singletable.errors import KeyClash, RangeClash, TagClash
 from singletable.keys import DELIMITER, BoundTemplate, KeyFormat, NativeTemplate, Segment, shortened
-from singletable.keys.clash import Clash, Form, Slot, clashes, reaches
+from singletable.keys.clash import Clash, Form, Slot, clashes, reaches, same_key
 from singletable.keys.language import Language
 from singletable.layouts import Layout
 
-__all__ = ["Claim", "check_claims", "check_tags", "reaches_any"]
+__all__ = ["Claim", "check_adopted", "check_claims", "check_counter_names", "check_tags", "reaches_any"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +57,35 @@ def check_claims(claims: Sequence[Claim]) -> None:
     primary = bool(claims) and claims[0].layout.index is None
     for kind, a, b, clash in clashes([form for _, form in owned], related, unique=primary):
         raise (_key_clash if kind == "same" else _range_clash)(owned[a][0], owned[b][0], clash)
+
+
+def check_counter_names(names: Iterable[tuple[str, str]]) -> None:
+    """Raise KeyClash where two counters of ours have one name; each name comes with whose counter it is."""
+    owners: dict[str, str] = {}
+    for name, owner in names:
+        other = owners.setdefault(name, owner)
+        if other != owner:
+            raise KeyClash(
+                f"{other} and {owner} would count with one counter, {name!r}",
+                hint="give the Sequence another name; to share the counter, let the field draw from that Sequence too",
+                witness=(other, owner),
+            )
+
+
+def check_adopted(claims: Sequence[Claim], counters: Iterable[Claim]) -> None:
+    """Raise KeyClash where an adopted counter can stand at the primary key of an entity.
+
+    Keys of two delimiters are not compared: an adopted key is written with `#`. Beside keys that are nothing but
+    values, as those of many existing tables, a counter with a key of literals is let be: only the one id is taken.
+    """
+    for counter in counters:
+        for claim in claims:
+            if not counter.layout.parts and _is_bare(claim.layout):
+                continue
+            for mine, theirs in product(_forms(claim.layout), _forms(counter.layout)):
+                clash = same_key(mine, theirs) if mine.delimiter == theirs.delimiter else None
+                if clash is not None:
+                    raise _counter_clash(claim, counter, clash)
 
 
 def reaches_any(layout: Layout, others: Iterable[Layout]) -> bool:
@@ -106,6 +136,19 @@ def _key_clash(a: Claim, b: Claim, clash: Clash) -> KeyClash:
         f"{a.entity} and {b.entity} can have the same primary key: {witness[0]} and {witness[1]} both stand at "
         f"{_where(clash)}",
         hint=f"give one template a literal of its own, such as #{b.entity.upper()} in the sort key",
+        witness=witness,
+    )
+
+
+def _is_bare(layout: Layout) -> bool:
+    return not any(slot.literal for form in _forms(layout) for slot in (*form.pk, *(form.sk or ())))
+
+
+def _counter_clash(a: Claim, counter: Claim, clash: Clash) -> KeyClash:
+    witness = (_words(a.entity, clash.a), _words(f"the counter of {counter.entity}", clash.b))
+    return KeyClash(
+        f"the counter that {counter.entity} adopts can stand at the key of {witness[0]}: {_where(clash)}",
+        hint=f"an item cannot be both: give {a.entity} a literal of its own in its key, or adopt another item",
         witness=witness,
     )
 

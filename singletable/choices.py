@@ -10,6 +10,7 @@ from enum import Enum, Flag
 from typing import Any
 
 from singletable.errors import kind_of
+from singletable.keys import slip
 from singletable.scalars import SCALARS, CodecError, Scalar
 
 __all__ = ["Unsuitable", "enum_scalar", "literal_scalar"]
@@ -30,7 +31,7 @@ def enum_scalar(kind: type[Enum]) -> Scalar:
 
     def write(value: Any) -> Any:
         if type(value) is not kind:
-            raise CodecError(kind_of(value), wanted)
+            raise CodecError(kind_of(value), wanted, hint=slip(value, kind))
         return payloads[value._value_]
 
     return Scalar(base.tag, wanted, write, _choice_reader({member.value: member for member in members}, base, wanted))

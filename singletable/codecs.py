@@ -11,12 +11,13 @@ from __future__ import annotations
 from dataclasses import dataclass, is_dataclass, replace
 from enum import Enum
 from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, NewType, Union, get_args, get_origin
+from typing import Any, Literal, Union, get_args, get_origin
 
 from singletable.attributes import Codec, optional, scalar_codec, set_codec
 from singletable.choices import Unsuitable, enum_scalar, literal_scalar
 from singletable.documents import LEVELS, any_codec, list_codec, map_codec, too_deep
 from singletable.errors import DeclarationError, UnresolvedName
+from singletable.keys import unwrapped
 from singletable.records import Scope, is_record, members_of, record_codec
 from singletable.scalars import SCALARS, CodecError, Scalar, number_text
 from singletable.wire import AttributeValue
@@ -131,21 +132,6 @@ def _later(kind: type[Any], place: _Place) -> Codec:
 
 
 # Annotations.
-
-
-def unwrapped(annotation: Any) -> Any:
-    """Take off NewType, Annotated and, from Python 3.12 on, `type X = ...`.
-
-    >>> unwrapped(NewType("UserId", str))
-    <class 'str'>
-    """
-    if isinstance(annotation, NewType):
-        return unwrapped(annotation.__supertype__)
-    if get_origin(annotation) is Annotated:
-        return unwrapped(get_args(annotation)[0])
-    if type(annotation).__name__ == "TypeAliasType":
-        return unwrapped(annotation.__value__)
-    return annotation
 
 
 def takes_none(annotation: object) -> bool:

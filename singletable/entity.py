@@ -9,6 +9,7 @@ names of the fields that were not read.
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, NoReturn, Self, TypeVar, dataclass_transform
@@ -18,14 +19,15 @@ from singletable.annotations import (
     field_type,
     is_class_variable,
     is_field,
-    plain_type,
     read_annotations,
 )
-from singletable.building import declare
+from singletable.building import check_options, declare
 from singletable.describing import describe
 from singletable.errors import DeclarationError, UnknownField, UsageError, closest
 from singletable.fields import MISSING, Field, computed
 from singletable.increments import AutoIncrement
+from singletable.keys import plain_type
+from singletable.patterns import Key
 from singletable.queries import Ref, refer
 from singletable.schema import Declared, Table, model_of
 from singletable.wire import AttributeValue
@@ -61,10 +63,12 @@ class Entity:
         cls, *, table: Table | None = None, tag: str | None = None, aliases: Iterable[str] = ()
     ) -> None:
         super().__init_subclass__()
+        check_options(cls, table, (tag, aliases))
+        _check_mixins(cls)
         annotations = read_annotations(cls)
         own = _own_fields(cls, annotations)
         for name, field in own.items():
-            field.declare(name, lambda: _settle(cls, own, annotations))
+            field.declare(name, lambda: _settle(cls, own, annotations), cls)
             setattr(cls, name, field)
         cls.__fields__ = {**_inherited(cls), **own}
         if table is not None:
@@ -75,7 +79,7 @@ class Entity:
             cls.__singletable__ = declared
 
     @classmethod
-    def at(cls, **parts: object) -> Ref[Self]:
+    def at(cls, /, **parts: object) -> Ref[Self]:
         """Refer to the item at a primary key. MissingPart, UnknownPart or KeyPartError where a part does not fit."""
         return refer(cls, model_of(cls).primary, parts)
 
@@ -129,7 +133,7 @@ def values_of(entity: Entity) -> Mapping[str, Any]:
     return {**entity.__dict__, **made} if made else entity.__dict__
 
 
-def evolve(entity: E, **changes: object) -> E:
+def evolve(entity: E, /, **changes: object) -> E:
     """Make another entity with some fields changed; nothing is stored. UnknownField for a name that is none."""
     for name in changes:
         if name not in entity.__fields__:
@@ -165,6 +169,23 @@ def assemble(
 # Fields --------------------------------------------------------------------------------------------------------------
 
 
+def _check_mixins(cls: type[Entity]) -> None:
+    """Refuse Fields and Keys of a base that is no Entity: nothing would read them."""
+    outside: list[type] = [base for base in cls.__mro__ if base is not object and Entity not in base.__mro__]
+    for base in outside:
+        annotated = [name for name, hint in inspect.get_annotations(base).items() if _says_field(hint)]
+        found = [*annotated, *(name for name, value in vars(base).items() if isinstance(value, Field | Key))]
+        if found:
+            raise DeclarationError(
+                f"{cls.__qualname__} cannot inherit {base.__qualname__}.{found[0]}: {base.__name__} is no Entity",
+                hint=f"write `class {base.__name__}(Entity)`: without a primary key it is an abstract base",
+            )
+
+
+def _says_field(annotation: object) -> bool:
+    return is_field(annotation) or (isinstance(annotation, str) and FIELD_TEXT.match(annotation) is not None)
+
+
 def _own_fields(cls: type[Entity], annotations: Annotations) -> dict[str, Field[Any]]:
     own: dict[str, Field[Any]] = {}
     for name, annotation in annotations.own.items():
@@ -179,7 +200,7 @@ def _own_fields(cls: type[Entity], annotations: Annotations) -> dict[str, Field[
 
 
 def _declares_field(cls: type[Entity], name: str, annotation: object, annotations: Annotations) -> bool:
-    if is_field(annotation) or (isinstance(annotation, str) and FIELD_TEXT.match(annotation)):
+    if _says_field(annotation):
         return True
     if is_class_variable(annotation) or (isinstance(annotation, str) and CLASS_TEXT.match(annotation)):
         return False
@@ -206,6 +227,11 @@ def _field(cls: type[Entity], name: str) -> Field[Any]:
         return Field()
     if isinstance(value, Field):
         return value
+    if isinstance(value, type) and issubclass(value, Field):
+        raise DeclarationError(
+            f"{cls.__qualname__}.{name} is given the class {value.__name__}",
+            hint=f"write `{name}: ... = {value.__name__}()`, with brackets",
+        )
     raise DeclarationError(
         f"{cls.__qualname__}.{name} is given a plain default", hint=f"write `{name}: ... = Field(default=...)`"
     )

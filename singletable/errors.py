@@ -224,15 +224,19 @@ class KeyTooLong(KeyPartError):
 
 
 class FieldValueError(SingleTableError, ValueError):
-    """A value does not fit its field: `field` names it, `wanted` says what would do."""
+    """A value does not fit its field: `field` names it, `wanted` says what would do.
+
+    The message names the `entity` too, where it is known.
+    """
 
     code = "ST3001"
     field: str
     given: str
     wanted: str
 
-    def __init__(self, field: str, *, given: str, wanted: str, hint: str = "") -> None:
-        message = f"field {field!r}: given {given}, wanted {wanted}"
+    def __init__(self, field: str, *, given: str, wanted: str, hint: str = "", entity: str = "") -> None:
+        name = f"{entity}.{field}" if entity else field
+        message = f"field {name!r}: given {given}, wanted {wanted}"
         super().__init__(message, hint=hint, field=field, given=given, wanted=wanted)
 
 

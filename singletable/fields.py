@@ -9,7 +9,7 @@ Comparing fields gives a condition, so code compares them by `is`.
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from decimal import Decimal
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Generic, Literal, Never, NoReturn, TypeVar, get_args, get_origin, overload
@@ -26,22 +26,13 @@ from singletable.errors import (
     kind_of,
 )
 from singletable.expressions import IN_OPERANDS, Change, Condition, Path
+from singletable.options import MISSING, check_default, check_options
 from singletable.wire import AttributeValue
 
 __all__ = ["MISSING", "Field", "computed"]
 
 T = TypeVar("T")
 V = TypeVar("V")
-
-
-class _Missing:
-    """The type of `MISSING`, which stands for a value that was not given."""
-
-    def __repr__(self) -> str:
-        return "MISSING"
-
-
-MISSING: Any = _Missing()
 
 
 class Field(Generic[T]):
@@ -76,17 +67,12 @@ class Field(Generic[T]):
         name: str | None = None,
         codec: Codec | Attribute | None = None,
     ) -> None:
-        if default is not MISSING and default_factory is not MISSING:
-            raise DeclarationError("a field has both default= and default_factory=", hint="give one of them")
-        if not isinstance(default, Hashable):
-            raise DeclarationError(
-                f"a field's default is a mutable {type(default).__name__}, which all entities would share",
-                hint="use default_factory= with a function that makes a new one",
-            )
+        check_options(default, default_factory, name)
         self.default = default
         self.default_factory = default_factory
         self.stored_name = name
         self.name: str = ""
+        self.owner: type | None = None
         self.annotation: object = MISSING
         self._given_codec = codec
         self._codec: Codec | None = None
@@ -94,9 +80,19 @@ class Field(Generic[T]):
 
     # Declaring -------------------------------------------------------------------------------------------------------
 
-    def declare(self, name: str, resolve: Callable[[], object]) -> None:
-        """Give the field its name and the function that finds its codec when it is first needed."""
+    def declare(self, name: str, resolve: Callable[[], object], owner: type | None = None) -> None:
+        """Give the field its name, its class and the function that finds its codec when it is first needed.
+
+        DeclarationError where the object is a field already: two would then have one name.
+        """
+        if self.name:
+            raise DeclarationError(
+                f"{_of(owner)}{name} is the Field object of {_of(self.owner)}{self.name}",
+                hint="make one for each: a function that returns a new Field(...) saves the typing; what is declared "
+                "in a base class is inherited",
+            )
         self.name = name
+        self.owner = owner
         self._resolve = resolve
 
     def settle(self, annotation: object, scope: Scope | None = None) -> None:
@@ -107,6 +103,7 @@ class Field(Generic[T]):
         """
         given = self._given_codec
         self._codec = codec_for(annotation, scope or Scope()) if given is None else adopted(given, annotation)
+        check_default(f"{_of(self.owner)}{self.name}", self.default, self._codec)
         self.annotation = annotation
 
     @property
@@ -148,16 +145,23 @@ class Field(Generic[T]):
         try:
             return self.codec.encode(value)
         except CodecError as error:
-            raise FieldValueError(self.name + error.path, given=error.given, wanted=error.wanted) from None
+            raise self.misfit(error) from None
+
+    def misfit(self, error: CodecError) -> FieldValueError:
+        """Say which field of which entity a value did not fit, and how it is mended."""
+        return self._refusal(error.given, error.wanted, error.hint, path=error.path)
+
+    def _refusal(self, given: str, wanted: str, hint: str = "", *, path: str = "") -> FieldValueError:
+        entity = "" if self.owner is None else self.owner.__name__
+        return FieldValueError(self.name + path, given=given, wanted=wanted, hint=hint, entity=entity)
 
     def _operand(self, value: object) -> AttributeValue:
         encoded = self.encoded(value)
         if encoded is None:
-            raise FieldValueError(
-                self.name,
-                given=kind_of(value),
-                wanted=self.codec.wanted,
-                hint="None and empty sets are stored as absent: use == None, exists() or does_not_exist()",
+            raise self._refusal(
+                kind_of(value),
+                self.codec.wanted,
+                "None and empty sets are stored as absent: use == None, exists() or does_not_exist()",
             )
         return encoded
 
@@ -248,7 +252,7 @@ class Field(Generic[T]):
     def startswith(self: Field[str] | Field[str | None], prefix: str) -> Condition:
         """Hold where the stored text begins with the prefix."""
         if not isinstance(prefix, str):
-            raise FieldValueError(self.name, given=kind_of(prefix), wanted="a text prefix")
+            raise self._refusal(kind_of(prefix), "a text prefix")
         return Condition("begins_with", (self.path, {"S": prefix}))
 
     def contains(self, value: object) -> Condition:
@@ -265,7 +269,7 @@ class Field(Generic[T]):
         try:
             return write(value)
         except CodecError as error:
-            raise FieldValueError(self.name, given=f"{error.given} as an element", wanted=error.wanted) from None
+            raise self._refusal(f"{error.given} as an element", error.wanted, error.hint) from None
 
     # Changes ---------------------------------------------------------------------------------------------------------
 
@@ -277,11 +281,10 @@ class Field(Generic[T]):
     def remove(self) -> Change:
         """Remove the attribute. FieldValueError where the field is not optional."""
         if not self.codec.optional and self.codec.empty is None:
-            raise FieldValueError(
-                self.name,
-                given="remove()",
-                wanted=self.codec.wanted,
-                hint=f"annotate the field as `{self.name}: Field[... | None]` if it may be absent",
+            raise self._refusal(
+                "remove()",
+                self.codec.wanted,
+                f"annotate the field as `{self.name}: Field[... | None]` if it may be absent",
             )
         return Change("remove", self.path)
 
@@ -314,11 +317,10 @@ class Field(Generic[T]):
     def _accumulate(self, action: str, value: object, types: frozenset[str]) -> Change:
         kind = self.codec.attribute_type
         if kind not in types or _is_choice(self.annotation):
-            raise FieldValueError(
-                self.name,
-                given=f"{action}() on a field of {self.codec.wanted}",
-                wanted="a number or a set" if "N" in types else "a set",
-                hint="use set()",
+            raise self._refusal(
+                f"{action}() on a field of {self.codec.wanted}",
+                "a number or a set" if "N" in types else "a set",
+                "use set()",
             )
         base = self.when_absent() if kind == "N" else None
         counted = None if base is MISSING or not base else self.encoded(base)
@@ -377,6 +379,10 @@ def _is_choice(annotation: object) -> bool:
     kinds = [unwrapped(each) for each in (get_args(plain) or (plain,))]
     enums = [each for each in kinds if isinstance(each, type) and issubclass(each, Enum)]
     return get_origin(plain) is Literal or bool(enums) or any(get_origin(each) is Literal for each in kinds)
+
+
+def _of(owner: type | None) -> str:
+    return "" if owner is None else f"{owner.__qualname__}."
 
 
 _SETS = frozenset({"SS", "NS", "BS"})

@@ -11,9 +11,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
-from singletable.errors import DeclarationError
+from singletable.errors import DeclarationError, kind_of
 from singletable.fields import Field
 from singletable.keys import Template
+from singletable.options import check_attribute
 
 __all__ = ["AutoIncrement", "Drawing", "Per", "Sequence", "Strategy"]
 
@@ -30,7 +31,8 @@ class Sequence:
 
     `Sequence("tickets", pk="#REPO#{owner}#{repo}")` counts once for each repository; without `pk` it counts for the
     whole table. `Sequence(pk="orderCounter", attribute="count")` adopts an item that other programs count with by
-    `ADD count 1`: its key is exactly what the templates give, unescaped; `sk` is needed where the table has one.
+    `ADD count 1`: its key is exactly what the templates give, unescaped; `sk` is needed where the table has one. The
+    `pk` of a named one is written as the keys of the entity that draws from it are.
     """
 
     name: str | None = None
@@ -39,7 +41,8 @@ class Sequence:
     attribute: str | None = None
 
     def __post_init__(self) -> None:
-        if self.attribute is None and not self.name:
+        self._check_types()
+        if self.attribute is None and self.name is None:
             raise DeclarationError(
                 "a Sequence has neither a name nor an attribute",
                 hint='write Sequence("tickets"), or Sequence(pk=..., attribute=...) for an item that exists',
@@ -52,14 +55,26 @@ class Sequence:
             raise DeclarationError(
                 "a named Sequence has no sort key of its own", hint="leave sk= out, or adopt an item with attribute="
             )
-        for text in filter(None, (self.pk, self.sk)):
-            Template.parse(text)
+        if self.attribute is not None:
+            _ = self.parts
 
     @property
     def parts(self) -> tuple[str, ...]:
         """The fields whose values choose the counter."""
         templates = [Template.parse(text) for text in (self.pk, self.sk) if text]
         return tuple(dict.fromkeys(part for template in templates for part in template.parts))
+
+    def _check_types(self) -> None:
+        """Refuse what is no text, and an attribute that an update cannot name."""
+        for option in ("name", "pk", "sk", "attribute"):
+            given = getattr(self, option)
+            if given is not None and (not isinstance(given, str) or not given):
+                raise DeclarationError(
+                    f"Sequence({option}=...) was given {kind_of(given)}, wanted text",
+                    hint='such as Sequence("tickets", pk="#REPO#{owner}#{repo}")',
+                )
+        if self.attribute is not None:
+            check_attribute("Sequence(attribute=...)", self.attribute)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +100,7 @@ class Drawing:
             "step": _whole(self.step) and self.step >= 1,
             "max_value": _whole(self.max_value) and _whole(self.start) and self.start <= self.max_value <= MAX_NUMBER,
             "attempts": _whole(self.attempts) and self.attempts >= 1,
-            "deadline": self.deadline > 0,
+            "deadline": _seconds(self.deadline) and self.deadline > 0,
         }
         for option, good in fine.items():
             if not good:
@@ -149,6 +164,10 @@ _WANTED = {
     "attempts": "an integer of at least 1",
     "deadline": "a number of seconds above 0",
 }
+
+
+def _seconds(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _whole(value: object) -> bool:

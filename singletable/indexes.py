@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Literal, TypeAlias
 
-from singletable.errors import DeclarationError
+from singletable.errors import DeclarationError, kind_of
 
-__all__ = ["GlobalIndex", "HalfKey", "KeyAttribute", "KeyColumn", "LocalIndex", "half_key"]
+__all__ = ["GlobalIndex", "HalfKey", "KeyAttribute", "KeyColumn", "LocalIndex", "check_name", "half_key"]
 
 KeyAttribute: TypeAlias = str | tuple[str, type]
 """A key attribute: its name (text), or its name with `int`, `Decimal` or `bytes` for a native number or binary."""
@@ -17,6 +18,8 @@ HalfKey: TypeAlias = KeyAttribute | tuple[KeyAttribute, ...]
 """A partition or sort key of an index: one attribute, or up to four that hold native values."""
 
 AttributeType: TypeAlias = Literal["S", "N", "B"]
+
+NAME = re.compile(r"[A-Za-z0-9_.-]{3,255}")
 
 MOST = 4
 """Attributes of one half of a global index key, at most. Source: AWS, "Multi-attribute keys pattern"."""
@@ -68,10 +71,16 @@ def _named(given: HalfKey, index: str) -> HalfKey:
     return given.replace("{name}", index) if isinstance(given, str) else given
 
 
-def _check_name(name: str) -> None:
-    if not 3 <= len(name) <= 255:
+def check_name(what: str, name: object) -> None:
+    """Raise DeclarationError for a name of a table or index that DynamoDB would not take.
+
+    Source: AWS, "Supported data types and naming rules in Amazon DynamoDB".
+    """
+    if not isinstance(name, str):
+        raise DeclarationError(f"the name of {what} is {kind_of(name)}", hint='wanted text, such as "app" or "GSI1"')
+    if not NAME.fullmatch(name):
         raise DeclarationError(
-            f"index name {name!r} is too short or too long", hint="DynamoDB wants 3 to 255 characters"
+            f"{name!r} cannot be the name of {what}", hint="DynamoDB wants 3 to 255 characters of A-Z a-z 0-9 _ - ."
         )
 
 
@@ -86,7 +95,7 @@ class GlobalIndex:
     local = False
 
     def __init__(self, name: str, *, pk: HalfKey = "{name}PK", sk: HalfKey | None = "{name}SK") -> None:
-        _check_name(name)
+        check_name("an index", name)
         self.name = name
         self.pks: tuple[KeyColumn, ...] = half_key(_named(pk, name))
         self.sks: tuple[KeyColumn, ...] = () if sk is None else half_key(_named(sk, name))
@@ -105,7 +114,7 @@ class LocalIndex:
     local = True
 
     def __init__(self, name: str, *, sk: KeyAttribute = "{name}SK") -> None:
-        _check_name(name)
+        check_name("an index", name)
         self.name = name
         self.sks: tuple[KeyColumn, ...] = half_key(_named(sk, name))
 

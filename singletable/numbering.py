@@ -2,49 +2,118 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from singletable.errors import DeclarationError, closest
+from singletable.errors import DeclarationError, TemplateError, closest
 from singletable.increments import AutoIncrement, Drawing, Per, Strategy
-from singletable.keys import BoundTemplate
+from singletable.keys import BoundTemplate, KeyTemplate, Template, key_format
 from singletable.layouts import Layout
 
-__all__ = ["Numbering", "check_sequence", "numbering"]
+__all__ = ["Numbering", "in_order", "numbering"]
 
 
 @dataclass(frozen=True, slots=True)
 class Numbering:
-    """How one AutoIncrement field of an entity draws its numbers, up to which one, and why so."""
+    """How one AutoIncrement field of an entity draws its numbers, up to which one, and why so.
+
+    `attribute` is the field's stored name, which names its counter, and `needs` are the fields that choose the counter.
+    `templates` are those of a Sequence: its partition key, where it has one, and that of an adopted item's sort key.
+    """
 
     name: str
+    attribute: str
     options: Drawing
     strategy: Strategy
     per: Per
     max_value: int
     why: str
+    needs: tuple[str, ...] = ()
+    templates: tuple[KeyTemplate, ...] = ()
+
+    @property
+    def is_own_counter(self) -> bool:
+        """Whether the numbers come from a counter that only this field has."""
+        return self.strategy == "counter" and self.options.sequence is None
 
 
-def numbering(field: AutoIncrement, layout: Layout, *, tagged: bool) -> Numbering:
-    """Decide how a field draws its numbers. DeclarationError, with the reason, where its options cannot work."""
+def numbering(field: AutoIncrement, layout: Layout, types: Mapping[str, object], *, tagged: bool) -> Numbering:
+    """Decide how a field draws its numbers; `types` are those of all fields.
+
+    DeclarationError, with the reason, where its options cannot work.
+    """
     name, options = field.name, field.options
     why_not = _no_sort_key(name, layout)
     highest = _highest(name, options, layout)
     if (options.strategy or ("counter" if why_not else "sort_key")) == "sort_key":
         _check_sort_key(name, options, why_not, tagged=tagged)
-        return Numbering(name, options, "sort_key", "partition", highest, "it is the last part of the sort key")
+        why = "it is the last part of the sort key"
+        return Numbering(name, field.attribute, options, "sort_key", "partition", highest, why)
     _check_counter(name, options, layout)
-    return Numbering(name, options, "counter", _per(name, options, layout), highest, _reason(options, why_not))
+    per, why = _per(name, options, layout), _reason(options, why_not)
+    if options.sequence is None:
+        needs = layout.pk_parts if per == "partition" else ()
+        return Numbering(name, field.attribute, options, "counter", per, highest, why, needs)
+    templates = _templates(field, layout, types)
+    needs = tuple(dict.fromkeys(part for template in templates for part in template.parts))
+    return Numbering(name, field.attribute, options, "counter", per, highest, why, needs, templates)
 
 
-def check_sequence(field: AutoIncrement, names: Iterable[str]) -> None:
-    """Raise DeclarationError where the field's Sequence names a part that the entity has no other field for."""
-    sequence, others = field.options.sequence, [name for name in names if name != field.name]
-    for part in sequence.parts if sequence else ():
-        if part not in others:
+def in_order(numbers: Iterable[Numbering]) -> Sequence[Numbering]:
+    """Put the numbers in the order they are drawn in: none before those that choose its counter.
+
+    A number in the sort key is drawn last of all. DeclarationError where there is no such order.
+    """
+    waiting = sorted(numbers, key=lambda number: number.strategy == "sort_key")
+    ordered: list[Numbering] = []
+    while waiting:
+        missing = {number.name for number in waiting}
+        ready = next((number for number in waiting if missing.isdisjoint(number.needs)), None)
+        if ready is None or (ready.strategy == "sort_key" and len(waiting) > 1):
+            needed = sorted(missing.intersection(waiting[0].needs))
             raise DeclarationError(
-                f"the Sequence of {field.name!r} names {part!r}, which is no other field", hint=closest(part, others)
+                f"AutoIncrement {waiting[0].name!r}: its counter is chosen by {', '.join(map(repr, needed))}, which "
+                "cannot be drawn before it",
+                hint='count for the whole entity, per="entity", or by a Sequence without that part',
             )
+        ordered.append(ready)
+        waiting.remove(ready)
+    return ordered
+
+
+def _templates(field: AutoIncrement, layout: Layout, types: Mapping[str, object]) -> tuple[KeyTemplate, ...]:
+    """Bind the templates of the field's Sequence. DeclarationError for a part that is no other field, or cannot be."""
+    sequence, others = field.options.sequence, {name: kind for name, kind in types.items() if name != field.name}
+    if sequence is None:
+        return ()
+    if sequence.attribute is None and sequence.pk == str(layout.pks[0]):
+        return (layout.pk,)
+    delimiter = layout.pk.delimiter if isinstance(layout.pk, BoundTemplate) and layout.pk.template.raw else None
+    raw: bool | str = delimiter or False
+    if sequence.attribute is not None:
+        delimiter, raw = None, True
+    templates = [Template.parse(text, delimiter=delimiter) for text in (sequence.pk, sequence.sk) if text is not None]
+    return tuple(_bound(template, field.name, others, raw) for template in templates)
+
+
+def _bound(template: Template, name: str, types: Mapping[str, object], raw: bool | str) -> BoundTemplate:
+    if template.open:
+        raise TemplateError(
+            f"the Sequence of {name!r}: {template.text!r} has a part that may be absent or spread",
+            hint="one counter has one key: name whole parts, {part}",
+        )
+    for part in template.parts:
+        if part not in types:
+            raise DeclarationError(
+                f"the Sequence of {name!r} names {part!r}, which is no other field", hint=closest(part, types)
+            )
+    parts = {segment.part: segment for segment in template.segments if segment.part is not None}
+    return template.bind(
+        {
+            part: key_format(types[part], width=segment.width, raw=raw, descending=segment.descending)
+            for part, segment in parts.items()
+        }
+    )
 
 
 def _no_sort_key(name: str, layout: Layout) -> str:

@@ -7,15 +7,16 @@ the fields' types, when the class is understood.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, Concatenate, Generic, ParamSpec, TypeAlias, TypeVar
+from typing import Any, Concatenate, Generic, ParamSpec, TypeAlias, TypeVar, get_args, get_origin
 
-from singletable.errors import TemplateError, closest
+from singletable.errors import DeclarationError, TemplateError, closest, kind_of
 from singletable.expressions import Condition
 from singletable.indexes import GlobalIndex, KeyColumn, LocalIndex
-from singletable.keys import DELIMITER, KeyFormat, KeyTemplate, NativeTemplate, Template, key_format
+from singletable.keys import DELIMITER, KeyFormat, KeyTemplate, NativeTemplate, Template, key_format, unwrapped
 from singletable.layouts import Column, Layout
 from singletable.queries import Query
 from singletable.schema import Table, kinds_of
@@ -52,6 +53,8 @@ class Key:
         when: Callable[[Any], Condition] | None = None,
         raw: bool | str = False,
     ) -> None:
+        _check_options({"pk": pk, "sk": sk, "on": on, "within": within, "when": when, "raw": raw})
+        self.within = within
         self.parent: Key | None = None if within is None else within.key
         if self.parent is not None:
             raw = raw or self.parent.raw
@@ -62,6 +65,7 @@ class Key:
         self.sk = sk
         self.root: Key = self if self.parent is None else self.parent.root
         self.name: str = ""
+        self.places: list[str] = []
         self._check()
 
     def _check(self) -> None:
@@ -79,6 +83,7 @@ class Key:
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = self.name or name
+        self.places.append(f"{owner.__qualname__}.{name}")
 
     def __get__(self, instance: None, owner: type[E]) -> BoundKey[E]:
         if instance is not None:
@@ -100,6 +105,22 @@ class Key:
 
     def __str__(self) -> str:
         return " / ".join(half if isinstance(half, str) else ", ".join(half) for half in self.halves if half)
+
+
+def _check_options(options: Mapping[str, object]) -> None:
+    """Refuse what is given as an option of a Key and is none."""
+    for option, given in options.items():
+        if given is not None and not _OPTIONS[option][0](given):
+            what = f"the class {given.__name__}" if isinstance(given, type) else kind_of(given)
+            hint = _OPTIONS[option][1]
+            if option == "within" and hasattr(given, "__singletable__"):
+                hint = f"write within={getattr(given, '__name__', '')}.key: the key of the entity above"
+            raise DeclarationError(f"Key({option}=...) was given {what}", hint=hint)
+
+
+def _is_half(given: Any) -> bool:
+    texts: tuple[object, ...] = given if given.__class__ is tuple else (given,)
+    return all(isinstance(text, str) for text in texts)
 
 
 def _delimiter(raw: bool | str) -> str | None:
@@ -253,7 +274,8 @@ _KINDS = {"S": "text", "N": "a number", "B": "binary"}
 
 
 def _element(part: str, annotation: object) -> object:
-    if annotation == tuple[str, ...]:
+    arguments = get_args(annotation)
+    if get_origin(annotation) is tuple and arguments[1:] == (...,) and unwrapped(arguments[0]) is str:
         return str
     raise TemplateError(f"{{{part}*}} spreads a tuple", hint=f"annotate it as `{part}: Field[tuple[str, ...]]`")
 
@@ -271,7 +293,7 @@ class BoundKey(Generic[E]):
         model = kinds_of(self.owner)[0]
         return model.primary if self.key.on is None else model.indexes[self.key.name]
 
-    def __call__(self, **parts: object) -> Query[E]:
+    def __call__(self, /, **parts: object) -> Query[E]:
         """Query by every partition key part and any number of leading sort key parts.
 
         With all parts given the sort key is equal, otherwise it is the node they name and all below it.
@@ -282,10 +304,26 @@ class BoundKey(Generic[E]):
         return f"<{self.owner.__name__}.{self.key.name} {self.key}>"
 
 
+_OPTIONS: Mapping[str, tuple[Callable[[object], bool], str]] = {
+    "pk": (_is_half, 'wanted a template, such as pk="#USER#{user_id}", or a tuple of field names'),
+    "sk": (_is_half, 'wanted a template, such as sk="#ORDER#{order_id}", or a tuple of field names'),
+    "on": (lambda given: isinstance(given, GlobalIndex | LocalIndex), "wanted the GlobalIndex or LocalIndex itself"),
+    "within": (lambda given: isinstance(given, BoundKey), "wanted the key of the entity above: within=Order.key"),
+    "when": (callable, 'wanted a function of the class: when=lambda o: o.status == "OPEN"'),
+    "raw": (lambda given: isinstance(given, bool | str), 'wanted True or a delimiter, such as raw="|"'),
+}
+
+
 def pattern(function: Callable[Concatenate[type[E], P], Query[E]]) -> Callable[Concatenate[type[E], P], Query[E]]:
     """Mark a classmethod as a named access pattern of its entity, so that `describe()` lists it.
 
     Written below `@classmethod`; its arguments and its result are checked as those of any function.
     """
+    given: object = function
+    if not inspect.isfunction(given):
+        raise DeclarationError(
+            f"@pattern was given a {type(given).__name__}, wanted a function",
+            hint="write @classmethod above @pattern",
+        )
     function.__dict__["__singletable_pattern__"] = True
     return function

@@ -149,30 +149,30 @@ class Query(Generic[E_co]):
         """Whether the range holds nothing, so that no request is needed."""
         return any(span.range.operator == "empty" for span in self.spans)
 
-    def begins_with(self, **parts: object) -> Query[E_co]:
+    def begins_with(self, /, **parts: object) -> Query[E_co]:
         """Narrow to sort keys that continue so: whole leading parts, the last one named is a prefix of its value.
 
         A text prefix for text, ISO text (such as "2026-12") for dates, a tuple for a path.
         """
         return self._narrow("begins_with", parts)
 
-    def between(self, **parts: tuple[object, object]) -> Query[E_co]:
+    def between(self, /, **parts: tuple[object, object]) -> Query[E_co]:
         """Narrow to values from the first to the second, ends (and what stands below them) included."""
         return self._narrow("between", parts)
 
-    def gt(self, **parts: object) -> Query[E_co]:
+    def gt(self, /, **parts: object) -> Query[E_co]:
         """Narrow to values above the one given; what stands below it in the hierarchy is left out too."""
         return self._narrow("gt", parts)
 
-    def gte(self, **parts: object) -> Query[E_co]:
+    def gte(self, /, **parts: object) -> Query[E_co]:
         """Narrow to the value given and those above it."""
         return self._narrow("gte", parts)
 
-    def lt(self, **parts: object) -> Query[E_co]:
+    def lt(self, /, **parts: object) -> Query[E_co]:
         """Narrow to values below the one given."""
         return self._narrow("lt", parts)
 
-    def lte(self, **parts: object) -> Query[E_co]:
+    def lte(self, /, **parts: object) -> Query[E_co]:
         """Narrow to the value given (with what stands below it) and those before it."""
         return self._narrow("lte", parts)
 

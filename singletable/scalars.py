@@ -22,6 +22,7 @@ from typing import Any
 from uuid import UUID
 
 from singletable.errors import kind_of
+from singletable.keys import slip
 
 __all__ = ["SCALARS", "CodecError", "Scalar", "number_text"]
 
@@ -54,23 +55,25 @@ class CodecError(ValueError):
 
     `given` describes the value without showing it, `wanted` says what would do. `path` leads to it inside the field's
     value: `.city` is a member by its declared name, `[2]` a list's element and `[entry 2]` a dict's entry, both counted
-    from 0; a dict's keys are data, so they are not shown.
+    from 0; a dict's keys are data, so they are not shown. `hint` says how what was probably meant is written.
     """
 
     given: str
     wanted: str
     path: str
+    hint: str
 
-    def __init__(self, given: str, wanted: str, path: str = "") -> None:
-        super().__init__(given, wanted, path)
+    def __init__(self, given: str, wanted: str, path: str = "", hint: str = "") -> None:
+        super().__init__(given, wanted, path, hint)
         self.given = given
         self.wanted = wanted
         self.path = path
+        self.hint = hint
 
     def within(self, step: str) -> None:
         """Put the step that led to the value before its path; whoever catches it on its way up does so."""
         self.path = step + self.path
-        self.args = (self.given, self.wanted, self.path)
+        self.args = (self.given, self.wanted, self.path, self.hint)
 
     def __str__(self) -> str:
         where = f"at {self.path.removeprefix('.')}: " if self.path else ""
@@ -93,7 +96,7 @@ class Scalar:
 def _write_str(value: Any) -> str:
     if type(value) is not str:
         if not isinstance(value, str):
-            raise CodecError(kind_of(value), _STR)
+            raise CodecError(kind_of(value), _STR, hint=slip(value, str))
         return _write_str(str.__str__(value))
     if not value.isascii():
         try:
@@ -105,7 +108,7 @@ def _write_str(value: Any) -> str:
 
 def _write_int(value: Any) -> str:
     if type(value) is not int and (isinstance(value, bool) or not isinstance(value, int)):
-        raise CodecError(kind_of(value), _INT)
+        raise CodecError(kind_of(value), _INT, hint=slip(value, int))
     if -_PLAIN < value < _PLAIN:
         return int.__repr__(value)
     if not -_TOO_LARGE < value < _TOO_LARGE:
@@ -153,7 +156,7 @@ def _read_int(text: str) -> int:
 
 def _write_decimal(value: Any) -> str:
     if not isinstance(value, Decimal):
-        raise CodecError(kind_of(value), _DECIMAL)
+        raise CodecError(kind_of(value), _DECIMAL, hint=slip(value, Decimal))
     if not value.is_finite():
         raise CodecError("a NaN or an infinity", "a finite Decimal")
     return _plain(value, _DECIMAL)
@@ -179,7 +182,7 @@ def _write_float(value: Any) -> str:
 def _as_float(value: Any) -> float:
     """Take a float's subclass, and an int that a float holds exactly: to the type checkers an int is a float."""
     if isinstance(value, bool) or not isinstance(value, float | int):
-        raise CodecError(kind_of(value), _FLOAT)
+        raise CodecError(kind_of(value), _FLOAT, hint=slip(value, float))
     if isinstance(value, float):
         return float.__float__(value)
     if not -_TOO_LARGE < value < _TOO_LARGE or int(float(value)) != value:
@@ -195,7 +198,7 @@ def _read_float(text: str) -> float:
 def _write_bool(value: Any) -> bool:
     if type(value) is bool:
         return value
-    raise CodecError(kind_of(value), _BOOL)
+    raise CodecError(kind_of(value), _BOOL, hint=slip(value, bool))
 
 
 def _write_bytes(value: Any) -> bytes:
@@ -203,12 +206,12 @@ def _write_bytes(value: Any) -> bytes:
         return value
     if isinstance(value, bytes):
         return bytes(memoryview(value))
-    raise CodecError(kind_of(value), _BYTES)
+    raise CodecError(kind_of(value), _BYTES, hint=slip(value, bytes))
 
 
 def _write_datetime(value: Any) -> str:
     if not isinstance(value, datetime):
-        raise CodecError(kind_of(value), _DATETIME)
+        raise CodecError(kind_of(value), _DATETIME, hint=slip(value, datetime))
     if value.tzinfo is not UTC:
         value = _in_utc(value)
     return datetime.isoformat(value, "T", "microseconds")[:26] + "Z"
@@ -216,7 +219,7 @@ def _write_datetime(value: Any) -> str:
 
 def _in_utc(value: datetime) -> datetime:
     if value.utcoffset() is None:
-        raise CodecError("a naive datetime", _DATETIME)
+        raise CodecError("a naive datetime", _DATETIME, hint=slip(value, datetime))
     try:
         return value.astimezone(UTC)
     except OverflowError:
@@ -236,7 +239,7 @@ def _read_datetime(text: str) -> datetime:
 def _write_date(value: Any) -> str:
     if type(value) is date or (isinstance(value, date) and not isinstance(value, datetime)):
         return date.isoformat(value)
-    raise CodecError(kind_of(value), _DATE)
+    raise CodecError(kind_of(value), _DATE, hint=slip(value, date))
 
 
 def _read_date(text: str) -> date:
@@ -250,9 +253,9 @@ def _read_date(text: str) -> date:
 
 def _write_time(value: Any) -> str:
     if not isinstance(value, time):
-        raise CodecError(kind_of(value), _TIME)
+        raise CodecError(kind_of(value), _TIME, hint=slip(value, time))
     if value.tzinfo is not None:
-        raise CodecError("a time with a time zone", _TIME)
+        raise CodecError("a time with a time zone", _TIME, hint=slip(value, time))
     return time.isoformat(value, "microseconds")
 
 
@@ -267,7 +270,7 @@ def _read_time(text: str) -> time:
 
 def _write_timedelta(value: Any) -> str:
     if not isinstance(value, timedelta):
-        raise CodecError(kind_of(value), _TIMEDELTA)
+        raise CodecError(kind_of(value), _TIMEDELTA, hint=slip(value, timedelta))
     return str((value.days * 86_400 + value.seconds) * 1_000_000 + value.microseconds)
 
 
@@ -280,7 +283,7 @@ def _read_timedelta(text: str) -> timedelta:
 
 def _write_uuid(value: Any) -> str:
     if not isinstance(value, UUID):
-        raise CodecError(kind_of(value), _UUID)
+        raise CodecError(kind_of(value), _UUID, hint=slip(value, UUID))
     return UUID.__str__(value)
 
 

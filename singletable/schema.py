@@ -9,16 +9,17 @@ from __future__ import annotations
 
 import gc
 import weakref
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from singletable.checks import Claim, check_claims, check_tags, reaches_any
-from singletable.errors import DeclarationError, UsageError
+from singletable.checks import Claim, check_adopted, check_claims, check_counter_names, check_tags, reaches_any
+from singletable.errors import DeclarationError, UsageError, kind_of
 from singletable.fields import Field, computed
-from singletable.indexes import GlobalIndex, KeyAttribute, KeyColumn, LocalIndex
-from singletable.layouts import Layout
+from singletable.indexes import GlobalIndex, KeyAttribute, KeyColumn, LocalIndex, check_name
+from singletable.layouts import Column, Layout
 from singletable.numbering import Numbering
+from singletable.options import check_attribute
 
 __all__ = ["CREATE_ID", "HIDDEN", "WRITE_ID", "Declared", "Model", "Table", "kinds_of", "model_of"]
 
@@ -32,6 +33,12 @@ CREATE_ID = "_c"
 """The attribute with the id of the create that made an item, by which a create recognises its own write."""
 
 ONLY_FIVE = "DynamoDB allows five; a GlobalIndex can do the same, eventually consistent"
+
+GONE_AT = "gone_at"
+"""The attribute that says when a tombstone was left."""
+
+TAKEN = (CREATE_ID, WRITE_ID, GONE_AT)
+"""What no key attribute and no tag can be called."""
 
 LOCAL_INDEXES = 5
 """Local indexes of a table, at most. Source: AWS, "Service quotas"."""
@@ -57,10 +64,11 @@ class Table:
         untagged: Literal["by_key"] | None = None,
         raw: bool | str = False,
     ) -> None:
+        _check_names(name, tag)
         self.name = name
         self.pk: KeyColumn = KeyColumn.of(pk)
         self.sk: KeyColumn | None = None if sk is None else KeyColumn.of(sk)
-        self.indexes: tuple[GlobalIndex | LocalIndex, ...] = tuple(indexes)
+        self.indexes: tuple[GlobalIndex | LocalIndex, ...] = _indexes(indexes)
         self.raw = raw
         self.tag = tag
         self.untagged = "by_key" if tag is None else untagged
@@ -79,6 +87,13 @@ class Table:
             raise DeclarationError(f"table {self.name!r}: partition and sort key are both called {self.pk.name!r}")
         if sum(index.local for index in self.indexes) > LOCAL_INDEXES:
             raise DeclarationError(f"table {self.name!r} has more than {LOCAL_INDEXES} local indexes", hint=ONLY_FIVE)
+        for column in self.columns:
+            if column.name in TAKEN or column.name == self.tag:
+                what = "singletable's own" if column.name in TAKEN else "the type tag"
+                raise DeclarationError(
+                    f"table {self.name!r}: the key attribute {column.name!r} is {what}",
+                    hint="call one of them otherwise",
+                )
         types: dict[str, str] = {}
         for column in self.columns:
             if types.setdefault(column.name, column.attribute_type) != column.attribute_type:
@@ -154,7 +169,11 @@ class Table:
     def _check_together(self) -> None:
         models = [model_of(entity) for entity in self.entities]
         check_tags([(model.name, tag) for model in models for tag in model.tags])
-        check_claims([Claim(model.name, model.primary, model.family) for model in models])
+        primary = [Claim(model.name, model.primary, model.family) for model in models]
+        check_claims(primary)
+        check_counter_names(_counter_names(models))
+        if self.tag is not None:
+            check_adopted(primary, [claim for model in models for claim in _adopted_counters(model)])
         for index in self.indexes:
             check_claims(
                 [
@@ -195,6 +214,10 @@ class Model:
         """Every tag this entity is read under, its own first."""
         return () if self.tag is None else (self.tag, *self.aliases)
 
+    def counter_name(self, number: Numbering) -> str:
+        """Name the counter of a field without Sequence, by what is stored: renaming the field does not change it."""
+        return f"{self.tag or self.name}.{number.attribute}"
+
     @property
     def sort_key_number(self) -> Numbering | None:
         """The numbering that stands in the sort key by reading the highest, if there is one."""
@@ -224,6 +247,52 @@ class Declared:
         if self._model is None:
             self._model = self._build()
         return self._model
+
+
+def _indexes(given: Any) -> tuple[GlobalIndex | LocalIndex, ...]:
+    """Take the indexes of a table, or refuse what is given in their place."""
+    if isinstance(given, GlobalIndex | LocalIndex):
+        raise DeclarationError("Table(indexes=...) was given one index", hint="write indexes=[...], a list of them")
+    indexes: tuple[Any, ...] = tuple(given) if hasattr(given, "__iter__") else (given,)
+    for each in indexes:
+        if not isinstance(each, GlobalIndex | LocalIndex):
+            raise DeclarationError(
+                f"Table(indexes=...) was given {kind_of(each)}, wanted indexes",
+                hint='gsi1 = GlobalIndex("GSI1"), and then Table(..., indexes=[gsi1])',
+            )
+    return indexes
+
+
+def _check_names(name: object, tag: object) -> None:
+    """Refuse what is given to a Table as its name or tag and is none."""
+    check_name("a table", name)
+    if tag is not None:
+        check_attribute("Table(tag=...)", tag)
+        if tag in TAKEN:
+            raise DeclarationError(f"Table(tag={tag!r}): the attribute is singletable's own", hint='such as tag="_et"')
+
+
+def _counter_names(models: Iterable[Model]) -> Iterator[tuple[str, str]]:
+    """Give the name of every counter of ours with whose it is: a field's, or the Sequence of that name."""
+    for model in models:
+        for number in model.numbers:
+            sequence = number.options.sequence
+            if number.is_own_counter:
+                yield model.counter_name(number), f"{model.name}.{number.name}"
+            elif sequence is not None and sequence.name is not None and sequence.attribute is None:
+                yield sequence.name, f"Sequence({sequence.name!r})"
+
+
+def _adopted_counters(model: Model) -> Iterator[Claim]:
+    """Give the keys at which adopted counters stand; those of number or binary keys are beyond the check."""
+    columns = model.table.pks + model.table.sks
+    if any(column.attribute_type != "S" for column in columns):
+        return
+    for number in model.numbers:
+        sequence = number.options.sequence
+        if sequence is not None and sequence.attribute is not None:
+            pk, *sk = [Column(column.name, each) for column, each in zip(columns, number.templates, strict=True)]
+            yield Claim(f"{model.name}.{number.name}", Layout(None, (pk,), tuple(sk)), None)
 
 
 def kinds_of(entity: type) -> Sequence[Model]:

@@ -2,7 +2,7 @@
 
 `encoding` escapes, `formats` (with `notation`, `moments` and `numbers`) writes one value, `template` (with `segments`)
 writes and reads a whole key (`native`: one that is a single value), `bounds` (with `questions`) finds the range that
-answers a query, `language` and `clash` tell whether two templates can meet.
+answers a query, `language` and `clash` tell whether two templates can meet. `kinds` says what an annotation stands for.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from singletable.keys.bounds import KeyRange, Narrowing, depth_below, key_range, matches
 from singletable.keys.encoding import AFTER, DELIMITER, PK_BYTES, SK_BYTES, below, escape, unescape
 from singletable.keys.formats import KeyFormat, KeyValueError, key_format
+from singletable.keys.kinds import plain_type, slip, unwrapped
 from singletable.keys.native import KeyTemplate, NativeTemplate
 from singletable.keys.template import BoundTemplate, Segment, Template, shortened
 
@@ -33,6 +34,9 @@ __all__ = [
     "key_format",
     "key_range",
     "matches",
+    "plain_type",
     "shortened",
+    "slip",
     "unescape",
+    "unwrapped",
 ]

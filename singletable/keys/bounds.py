@@ -278,7 +278,7 @@ def _prefixed(group: _Group, asked: Narrowing) -> KeyRange:
     try:
         text = start + template.formats[group.part].prefix(value)
     except KeyValueError as error:
-        raise KeyPartError(group.part, given=error.given, wanted=error.wanted) from None
+        raise KeyPartError(group.part, given=error.given, wanted=error.wanted, hint=error.hint) from None
     return KeyRange("begins_with", (group.checked(text, SENT_BYTES),))
 
 

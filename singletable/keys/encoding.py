@@ -67,12 +67,16 @@ CODE = re.compile("%(..)")
 
 
 class KeyValueError(ValueError):
-    """A value, or stored text, that a key part cannot hold: `given` describes it, `wanted` says what would do."""
+    """A value, or stored text, that a key part cannot hold: `given` describes it, `wanted` says what would do.
 
-    def __init__(self, given: str, wanted: str) -> None:
+    `hint` says how what was probably meant is written.
+    """
+
+    def __init__(self, given: str, wanted: str, hint: str = "") -> None:
         super().__init__(f"given {given}, wanted {wanted}")
         self.given = given
         self.wanted = wanted
+        self.hint = hint
 
 
 def escape(text: str) -> str:

@@ -22,12 +22,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from enum import Enum
-from types import UnionType
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from typing import Any, Literal, get_args, get_origin
 from uuid import UUID
 
 from singletable.errors import TemplateError, kind_of
 from singletable.keys.encoding import SPECIAL, KeyValueError, escape, forges, unescape
+from singletable.keys.kinds import plain_type, slip
 from singletable.keys.language import Language, shape
 from singletable.keys.moments import DESCENDING_MOMENTS, MOMENTS
 from singletable.keys.notation import KeyFormat, complemented, continues, delimiter_of, fenced, shaped, strict, takes
@@ -66,7 +66,7 @@ def key_format(
     >>> key_format(int, width=6, descending=True).encode(7), key_format(str, raw="|").encode("a#b c")
     ('999992', 'a#b c')
     """
-    kind = _bare(annotation)
+    kind = plain_type(annotation)
     if width is not None and kind is not int:
         raise TemplateError(f"a width is for int parts, not for {_named(kind)}", hint="write the part without a width")
     if descending:
@@ -112,17 +112,6 @@ def _descending(kind: object, width: int | None, raw: bool | str) -> KeyFormat:
     )
 
 
-def _bare(annotation: object) -> object:
-    """Take away NewType, Annotated, a `type` alias and `| None`."""
-    if get_origin(annotation) is Annotated:
-        return _bare(get_args(annotation)[0])
-    if get_origin(annotation) in (Union, UnionType):
-        rest = [each for each in get_args(annotation) if each is not type(None)]
-        return _bare(rest[0]) if len(rest) == 1 else annotation
-    inner = getattr(annotation, "__supertype__", getattr(annotation, "__value__", None))
-    return annotation if inner is None else _bare(inner)
-
-
 def _named(kind: object) -> str:
     return kind.__name__ if isinstance(kind, type) else str(kind).replace("typing.", "")
 
@@ -143,7 +132,7 @@ def _encode_text(value: Any) -> str:
     if type(value) is str and value and SPECIAL(value) is None:
         return value
     if not isinstance(value, str) or not value:
-        raise KeyValueError(kind_of(value), "non-empty text")
+        raise KeyValueError(kind_of(value), "non-empty text", "" if value == "" else slip(value, str))
     try:
         return escape(value if type(value) is str else str.__str__(value))
     except ValueError:
@@ -202,7 +191,7 @@ def _raw_decimal() -> KeyFormat:
 
 def _encode_bytes(value: Any) -> str:
     if not isinstance(value, bytes) or not value:
-        raise KeyValueError(kind_of(value), "non-empty bytes")
+        raise KeyValueError(kind_of(value), "non-empty bytes", "" if value == b"" else slip(value, bytes))
     return value.hex()
 
 
@@ -213,13 +202,13 @@ def _bytes() -> KeyFormat:
 
 def _encode_uuid(value: Any) -> str:
     if not isinstance(value, UUID):
-        raise KeyValueError(kind_of(value), "UUID")
+        raise KeyValueError(kind_of(value), "UUID", slip(value, UUID))
     return UUID.__str__(value)
 
 
 def _encode_bool(value: Any) -> str:
     if not isinstance(value, bool):
-        raise KeyValueError(kind_of(value), "bool")
+        raise KeyValueError(kind_of(value), "bool", slip(value, bool))
     return "true" if value else "false"
 
 
@@ -297,7 +286,7 @@ def _members(kind: object) -> Sequence[tuple[Any, Any]]:
     """List the values with their members; TemplateError for a type that cannot stand in a key at all."""
     name, hint = _named(kind), _way_out(kind)
     if get_origin(kind) is Literal:
-        return [(value, value) for value in get_args(kind)]
+        return [(value, value) for value in get_args(kind) if value is not None]
     if isinstance(kind, type) and issubclass(kind, Enum):
         return [(member.value, member) for member in kind]
     raise TemplateError(f"{name} cannot stand in a key", hint=hint)
@@ -320,7 +309,9 @@ def _pick(name: str, texts: Mapping[Any, str], kind: type[object]) -> Callable[[
         member = isinstance(value, kind) and isinstance(value, bool | Enum) is issubclass(kind, Enum)
         text = texts.get(_value(value)) if member else None
         if text is None:
-            raise KeyValueError(kind_of(value), f"a member of {name}")
+            raise KeyValueError(
+                kind_of(value), f"a member of {name}", slip(value, kind) if issubclass(kind, Enum) else ""
+            )
         return text
 
     return encode

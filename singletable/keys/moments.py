@@ -16,6 +16,7 @@ from typing import Any
 
 from singletable.errors import kind_of
 from singletable.keys.encoding import KeyValueError
+from singletable.keys.kinds import slip
 from singletable.keys.language import shape
 from singletable.keys.notation import KeyFormat, complemented, shaped
 from singletable.keys.numbers import INT_SHAPES, encode_int, int_down, read_int, read_int_down
@@ -27,7 +28,8 @@ MICROSECOND = timedelta(microseconds=1)
 
 def _encode_datetime(value: Any) -> str:
     if not isinstance(value, datetime) or value.utcoffset() is None:
-        raise KeyValueError("naive datetime" if isinstance(value, datetime) else kind_of(value), "aware datetime")
+        given = "naive datetime" if isinstance(value, datetime) else kind_of(value)
+        raise KeyValueError(given, "aware datetime", slip(value, datetime))
     try:
         moment = value.astimezone(UTC)
     except OverflowError:
@@ -37,19 +39,20 @@ def _encode_datetime(value: Any) -> str:
 
 def _encode_date(value: Any) -> str:
     if not isinstance(value, date) or isinstance(value, datetime):
-        raise KeyValueError(kind_of(value), "date")
+        raise KeyValueError(kind_of(value), "date", slip(value, date))
     return date.isoformat(value)
 
 
 def _encode_time(value: Any) -> str:
     if not isinstance(value, time) or value.tzinfo is not None:
-        raise KeyValueError("time with a zone" if isinstance(value, time) else kind_of(value), "time without zone")
+        given = "time with a zone" if isinstance(value, time) else kind_of(value)
+        raise KeyValueError(given, "time without zone", slip(value, time))
     return time.isoformat(value, timespec="microseconds")
 
 
 def _microseconds(value: Any) -> int:
     if not isinstance(value, timedelta):
-        raise KeyValueError(kind_of(value), "timedelta")
+        raise KeyValueError(kind_of(value), "timedelta", slip(value, timedelta))
     return value // MICROSECOND
 
 

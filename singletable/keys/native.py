@@ -16,6 +16,7 @@ from typing import Any, ClassVar, Literal, TypeAlias
 
 from singletable.errors import KeyPartError, MissingPart, QueryError, kind_of
 from singletable.keys.encoding import SENT_BYTES, KeyValueError, below, forges
+from singletable.keys.kinds import slip
 from singletable.keys.numbers import DIGITS, plain_number
 from singletable.keys.questions import KeyRange, Narrowing, bounds_of
 from singletable.keys.segments import Segment
@@ -105,11 +106,11 @@ class NativeTemplate:
 
     def _number(self, value: Any) -> str:
         if isinstance(value, bool | Enum) or not isinstance(value, int | Decimal):
-            raise KeyPartError(self.part, given=kind_of(value), wanted="int or Decimal")
+            raise KeyPartError(self.part, given=kind_of(value), wanted="int or Decimal", hint=slip(value, Decimal))
         try:
             return plain_number(value)
         except KeyValueError as error:
-            raise KeyPartError(self.part, given=error.given, wanted=error.wanted) from None
+            raise KeyPartError(self.part, given=error.given, wanted=error.wanted, hint=error.hint) from None
 
     def _text(self, value: Any, limit: int) -> str:
         if not isinstance(value, str) or not value or isinstance(value, Enum):

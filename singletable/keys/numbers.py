@@ -15,6 +15,7 @@ from typing import Any
 
 from singletable.errors import kind_of
 from singletable.keys.encoding import KeyValueError
+from singletable.keys.kinds import slip
 from singletable.keys.language import shape
 
 __all__ = [
@@ -48,7 +49,7 @@ DECIMAL_TEXT = re.compile("(-?)1?([0-9]{3})\\.([0-9]{1,38})~?")
 def _whole(value: Any, wanted: str) -> int:
     """Refuse what is no int of its own: a bool, a member of an Enum."""
     if not isinstance(value, int) or isinstance(value, bool | Enum):
-        raise KeyValueError(kind_of(value), wanted)
+        raise KeyValueError(kind_of(value), wanted, slip(value, Decimal if wanted == "Decimal" else int))
     return int(value)
 
 

@@ -183,7 +183,7 @@ class BoundTemplate:
         try:
             return self.encoder(name)(value)
         except KeyValueError as error:
-            raise KeyPartError(name, given=error.given, wanted=error.wanted) from None
+            raise KeyPartError(name, given=error.given, wanted=error.wanted, hint=error.hint) from None
 
     def encoder(self, name: str) -> Callable[[Any], str]:
         """Give the function that writes one part; that of a spread part writes the delimiters too."""

@@ -1,7 +1,9 @@
 """Where a counter item stands.
 
 Theory of operation. Our counters are hidden items: a segment of their key begins with `!`, which no value and no
-literal can produce, so no query of an entity reaches them. A counter of one partition stands in that partition, before
+literal can produce, so no query of an entity reaches them. A field's own counter is called by its entity's tag and the
+name it is stored under, as a named Sequence is by its name: `Sequence("order.number")` goes on where the field `number`
+of what was tagged "order" stopped. A counter of one partition stands in that partition, before
 its items (`!` sorts before `#`), so that whoever reads or moves the partition has it too; where the sort key is not
 text, or there is none, it stands under a partition key of its own that names the owner's. An adopted counter stands
 where it is.
@@ -14,9 +16,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from singletable.errors import KeyPartError
-from singletable.increments import Sequence
 from singletable.indexes import KeyColumn
-from singletable.keys import PK_BYTES, SK_BYTES, Template, escape, key_format
+from singletable.keys import PK_BYTES, SK_BYTES, escape
 from singletable.numbering import Numbering
 from singletable.schema import HIDDEN, Model
 from singletable.wire import Item
@@ -50,17 +51,16 @@ def counter_of(model: Model, number: Numbering, values: Mapping[str, Any]) -> Co
     """Find the counter that an entity with these values draws from. KeyPartError where a part of its key is missing."""
     sequence = number.options.sequence
     if sequence is not None and sequence.attribute is not None:
-        return _adopted(model, sequence, sequence.attribute, values)
-    name = escape(f"{model.tag or model.name}.{number.name}" if sequence is None else str(sequence.name))
+        return Counter(_adopted(model, number, values), sequence.attribute, False)
+    name = escape(model.counter_name(number) if sequence is None else str(sequence.name))
     owner = _owner(model, number, values)
     return Counter(_hidden_key(model, name, owner), LAST, True, model.table.tag)
 
 
 def _owner(model: Model, number: Numbering, values: Mapping[str, Any]) -> str | None:
     """Give the partition key a counter belongs to, or None for one of the whole entity or table."""
-    sequence = number.options.sequence
-    if sequence is not None:
-        return None if sequence.pk is None else _rendered(model, sequence.pk, values, PK_BYTES, raw=False)
+    if number.options.sequence is not None:
+        return number.templates[0].render(values, limit=PK_BYTES) if number.templates else None
     return model.primary.pk.render(values, limit=PK_BYTES) if number.per == "partition" else None
 
 
@@ -82,17 +82,9 @@ def _pair(pk: KeyColumn, text: str, sk: KeyColumn | None, sk_text: str | None) -
     return (half, (sk.name, sk.attribute_type, alone if sk_text is None else sk_text))
 
 
-def _adopted(model: Model, sequence: Sequence, attribute: str, values: Mapping[str, Any]) -> Counter:
-    table = model.table
-    key = [(table.pk, sequence.pk, PK_BYTES), *([(table.sk, sequence.sk, SK_BYTES)] if table.sk else [])]
-    halves = [
-        (column.name, column.attribute_type, _rendered(model, text or "", values, limit, raw=True))
-        for column, text, limit in key
-    ]
-    return Counter(tuple(halves), attribute, False)
-
-
-def _rendered(model: Model, text: str, values: Mapping[str, Any], limit: int, *, raw: bool) -> str:
-    template = Template.parse(text)
-    formats = {part: key_format(model.fields[part].annotation, raw=raw) for part in template.parts}
-    return template.bind(formats).render(values, limit=limit)
+def _adopted(model: Model, number: Numbering, values: Mapping[str, Any]) -> tuple[tuple[str, str, str], ...]:
+    columns = zip(model.table.pks + model.table.sks, number.templates, (PK_BYTES, SK_BYTES), strict=False)
+    return tuple(
+        (column.name, column.attribute_type, template.render(values, limit=limit))
+        for column, template, limit in columns
+    )

@@ -20,14 +20,14 @@ SOURCE = Path(__file__).resolve().parents[2] / "singletable"
 NAME = SOURCE.name
 TOP = 6
 KEYS = (
-    *("language", "encoding", "numbers", "notation", "moments", "formats", "segments", "template"),
+    *("language", "encoding", "kinds", "numbers", "notation", "moments", "formats", "segments", "template"),
     *("questions", "native", "bounds", "clash"),
 )
 OPERATIONS = (
     *("context", "sending", "writing", "counters", "increment", "single", "outcome", "update"),
     *("query", "merge", "scan", "many", "get_many", "create_many", "batch", "tables"),
 )
-VALUES = ("scalars", "attributes", "choices", "documents", "records", "codecs", "adopted")
+VALUES = ("scalars", "attributes", "choices", "documents", "records", "codecs", "adopted", "options")
 DECLARING = ("annotations", "increments", "indexes", "layouts", "queries", "numbering", "checks", "schema", "patterns")
 
 FLOORS: tuple[tuple[str, ...], ...] = (

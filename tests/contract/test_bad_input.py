@@ -157,7 +157,10 @@ APP: dict[str, Case] = {
         lambda s: s.update(User.at(user_id="u1"), {"nam": "x"}), UnknownField, "ST3002", ("'nam'", "did you mean")
     ),
     "None set in a field that needs a value": Case(
-        lambda s: s.update(User.at(user_id="u1"), {"name": None}), FieldValueError, "ST3001", ("'name'", "given None")
+        lambda s: s.update(User.at(user_id="u1"), {"name": None}),
+        FieldValueError,
+        "ST3001",
+        ("'User.name'", "given None"),
     ),
     "another table's entity": Case(
         lambda s: s.create(Parcel(parcel_id="p")), UsageError, "ST5001", ("'shop'", "'app'")
@@ -166,7 +169,7 @@ APP: dict[str, Case] = {
         lambda s: s.count(Match.key(league="L").where(Match.goals == NO_NUMBER)),
         FieldValueError,
         "ST3001",
-        ("'goals'", "given str"),
+        ("'Match.goals'", "given str"),
     ),
     "no value is shown": Case(
         lambda s: s.create(user(name=[SECRET])), FieldValueError, "ST3001", ("'name'", "given list")

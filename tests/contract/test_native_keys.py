@@ -137,7 +137,7 @@ class TestSeveralAttributes:
 def declare_with_text_scores() -> type[Entity]:
     """Declare a class whose score is text, where the index has a number."""
 
-    class Wrong(Entity, table=Table("t", indexes=[by_day])):
+    class Wrong(Entity, table=Table("tab", indexes=[by_day])):
         tenant: Field[str]
         day: Field[str]
         score: Field[str]
@@ -151,7 +151,7 @@ def declare_with_text_scores() -> type[Entity]:
 def declare_with_half_a_key() -> type[Entity]:
     """Declare a class with one field for a partition key of two attributes."""
 
-    class Short(Entity, table=Table("t", indexes=[by_day])):
+    class Short(Entity, table=Table("tab", indexes=[by_day])):
         tenant: Field[str]
         key = Key(pk="#A#{tenant}", sk="#B")
         ranking = Key(on=by_day, pk=("tenant",), sk=("tenant", "tenant"))

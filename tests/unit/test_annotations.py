@@ -11,11 +11,12 @@ from typing import Annotated, Any, ClassVar, NewType
 import pytest
 
 import singletable
-from singletable.annotations import plain_type, read_annotations
+from singletable.annotations import read_annotations
 from singletable.entity import Entity, fields
 from singletable.errors import DeclarationError, UnresolvedName
 from singletable.fields import Field
 from singletable.fields import Field as AnyName
+from singletable.keys import plain_type
 from singletable.mapping import from_item, to_item
 from singletable.patterns import Key
 from singletable.schema import Table

@@ -166,7 +166,7 @@ def test_through_a_decorator_and_a_factory() -> None:
 def test_only_under_type_checking() -> None:
     """A type that is imported for the checkers only is named, with the way out."""
 
-    class Inside(Entity, table=Table("t"), tag="checking"):
+    class Inside(Entity, table=Table("tab"), tag="checking"):
         name: Field[str]
         price: Field[Decimal]
 
@@ -179,7 +179,7 @@ def test_only_under_type_checking() -> None:
 
 def test_one_missing_name_does_not_lose_the_others() -> None:
     """Each annotation stands alone: the class exists, and the table's check names the one that is missing."""
-    own = Table("t")
+    own = Table("tab")
 
     class Inside(Entity, table=own, tag="lost"):
         name: Field[str]
@@ -196,7 +196,7 @@ def test_a_plain_annotation_is_refused() -> None:
     """An annotation that is neither Field nor ClassVar is refused, with both ways out."""
     with pytest.raises(DeclarationError, match=r"Field\[\.\.\.\].*ClassVar"):
 
-        class Inside(Entity, table=Table("t"), tag="plain"):  # pyright: ignore[reportUnusedClass]
+        class Inside(Entity, table=Table("tab"), tag="plain"):  # pyright: ignore[reportUnusedClass]
             name: str
 
             key = Key(pk="#PL#{name}", sk="#A")
@@ -205,7 +205,7 @@ def test_a_plain_annotation_is_refused() -> None:
 def test_the_field_class_by_another_name() -> None:
     """As text too, Field may go by another name."""
 
-    class Inside(Entity, table=Table("t"), tag="named"):
+    class Inside(Entity, table=Table("tab"), tag="named"):
         name: AnyName[str]
 
         key = Key(pk="#AN#{name}", sk="#A")
@@ -217,7 +217,7 @@ def test_a_type_that_cannot_be_stored() -> None:
     """A type without codec is refused in the class statement."""
     with pytest.raises(DeclarationError):
 
-        class Inside(Entity, table=Table("t"), tag="object"):  # pyright: ignore[reportUnusedClass]
+        class Inside(Entity, table=Table("tab"), tag="object"):  # pyright: ignore[reportUnusedClass]
             name: Field[str]
             thing: Field[object]
 

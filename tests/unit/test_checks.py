@@ -10,6 +10,7 @@ import pytest
 from singletable.entity import Entity
 from singletable.errors import KeyClash, RangeClash, TagClash, UnresolvedName
 from singletable.fields import Field
+from singletable.increments import AutoIncrement, Sequence
 from singletable.indexes import GlobalIndex
 from singletable.patterns import Key
 from singletable.schema import Table
@@ -27,7 +28,7 @@ def entity(name: str, table: Table, keys: dict[str, Key], *, tag: str | None = N
 
 def test_one_tag_for_two() -> None:
     """Two entities under one tag are refused by their names and the tag."""
-    table = Table("t")
+    table = Table("tab")
     kept = [
         entity("A", table, {"key": Key(pk="#A#{x}", sk="#A")}, tag="same", x="str"),
         entity("B", table, {"key": Key(pk="#B#{x}", sk="#B")}, tag="same", x="str"),
@@ -39,7 +40,7 @@ def test_one_tag_for_two() -> None:
 
 def test_an_alias_is_a_tag() -> None:
     """An alias that is another's tag is refused too; an alias equal to the own tag is not."""
-    table = Table("t")
+    table = Table("tab")
 
     class A(Entity, table=table, tag="a", aliases=["a", "b"]):
         x: Field[str]
@@ -60,7 +61,7 @@ def test_an_alias_is_a_tag() -> None:
 
 def test_one_key_for_two() -> None:
     """Two entities that can share a primary key are refused with one concrete pair."""
-    table = Table("t")
+    table = Table("tab")
     kept = [
         entity("User", table, {"key": Key(pk="#U#{user}", sk="#P")}, user="str"),
         entity("Person", table, {"key": Key(pk="#U#{who}", sk="#P")}, who="str"),
@@ -77,7 +78,7 @@ def test_one_key_for_two() -> None:
 
 def test_types_tell_keys_apart() -> None:
     """A number and a label that is none cannot meet in a key, but the one stands in the other's range."""
-    table = Table("t")
+    table = Table("tab")
     kept = [
         entity("Order", table, {"key": Key(pk="#U#{u}", sk="#ORDER#{n}")}, u="str", n="int"),
         entity("Summary", table, {"key": Key(pk="#U#{u}", sk="#ORDER#SUMMARY")}, u="str"),
@@ -90,7 +91,7 @@ def test_types_tell_keys_apart() -> None:
 
 def test_relatives_may_stand_in_each_others_ranges() -> None:
     """What is declared below another by `within=` is no stranger in its range."""
-    table = Table("t")
+    table = Table("tab")
 
     class Order(Entity, table=table, tag="order"):
         u: Field[str]
@@ -112,7 +113,7 @@ def test_relatives_may_stand_in_each_others_ranges() -> None:
 def test_indexes_may_share_keys_but_not_ranges() -> None:
     """Two entities at one key of an index are allowed, a stranger in a range of it is not."""
     gsi = GlobalIndex("GSI1")
-    table = Table("t", indexes=[gsi])
+    table = Table("tab", indexes=[gsi])
     shared = entity(
         "A",
         table,
@@ -135,7 +136,7 @@ def test_indexes_may_share_keys_but_not_ranges() -> None:
 
 def test_two_in_a_numeric_sort_key() -> None:
     """Two entities whose sort keys are plain numbers of one partition share their keys."""
-    table = Table("t", sk=("sk", int))
+    table = Table("tab", sk=("sk", int))
     kept = [
         entity("A", table, {"key": Key(pk="#P#{p}", sk="{n}")}, p="str", n="int"),
         entity("B", table, {"key": Key(pk="#P#{p}", sk="{m}")}, p="str", m="int"),
@@ -147,7 +148,7 @@ def test_two_in_a_numeric_sort_key() -> None:
 
 def test_different_labels_fit_together() -> None:
     """Entities of one partition with labels of their own fit."""
-    table = Table("t")
+    table = Table("tab")
     kept = [
         entity("User", table, {"key": Key(pk="#U#{u}", sk="#PROFILE")}, u="str"),
         entity("Order", table, {"key": Key(pk="#U#{u}", sk="#ORDER#{n}")}, u="str", n="int"),
@@ -160,7 +161,7 @@ def test_different_labels_fit_together() -> None:
 
 def test_a_class_that_is_gone_is_never_blamed() -> None:
     """A class that waits to be collected as garbage clashes with nobody, though it was checked before."""
-    table = Table("t")
+    table = Table("tab")
 
     def declare() -> None:
         class Order(Entity, table=table, tag="order"):
@@ -190,7 +191,7 @@ def test_a_class_that_is_gone_is_never_blamed() -> None:
 
 def test_a_class_defined_again_replaces_itself() -> None:
     """The newest class of one name in one place is the entity, as in a notebook."""
-    table = Table("t")
+    table = Table("tab")
     first = entity("A", table, {"key": Key(pk="#A#{x}", sk="#A")}, x="str")
     second = entity("A", table, {"key": Key(pk="#A#{x}", sk="#A")}, x="str")
     table.check()
@@ -200,8 +201,71 @@ def test_a_class_defined_again_replaces_itself() -> None:
 
 def test_a_name_that_nobody_defines() -> None:
     """An annotation that still names nothing is found by the check."""
-    table = Table("t")
+    table = Table("tab")
     made = entity("A", table, {"key": Key(pk="#A#{x}", sk="#A")}, x="str", y="Nowhere")
     with pytest.raises(UnresolvedName, match=r"A\.y .*'Nowhere'"):
         table.check()
     assert made.__name__ == "A"
+
+
+def counted(name: str, table: Table, number: AutoIncrement, key: Key) -> type:
+    """Declare an entity with a text `u` and a drawn number `m`."""
+    body = {"__annotations__": {"u": Field[str], "m": Field[int]}, "__module__": __name__, "m": number, "key": key}
+    return type(name, (Entity,), {**body, "__qualname__": name}, table=table)
+
+
+class TestCounters:
+    def test_an_adopted_counter_at_an_entitys_key(self) -> None:
+        """Counting in an item that an entity can be is refused: each write of one would spoil the other."""
+        table = Table("adopting")
+        orders = Sequence(pk="#U#{u}", sk="#P", attribute="orders")
+        kept = [
+            counted("Order", table, AutoIncrement(orders), Key(pk="#O#{m}", sk="#O")),
+            counted("Person", table, AutoIncrement("counter"), Key(pk="#U#{u}", sk="#P")),
+        ]
+        with pytest.raises(KeyClash, match=r"Order\.m adopts can stand at the key of Person\(u='a'\)") as caught:
+            table.check()
+        assert caught.value.witness == ("Person(u='a')", "the counter of Order.m(u='a')")
+        assert len(kept) == 2
+
+    @pytest.mark.parametrize(
+        ("table", "sk"), [(Table("beside"), "#COUNT"), (Table("untagged", tag=None), "#P")], ids=["beside", "untagged"]
+    )
+    def test_an_adopted_counter_elsewhere(self, table: Table, sk: str) -> None:
+        """At a key of its own it stands well; without tags nothing is known of what stands where."""
+        orders = Sequence(pk="#U#{u}", sk=sk, attribute="orders")
+        kept = [
+            counted("Order", table, AutoIncrement(orders), Key(pk="#O#{m}", sk="#O")),
+            counted("Person", table, AutoIncrement("counter"), Key(pk="#U#{u}", sk="#P")),
+        ]
+        table.check()
+        assert len(kept) == 2
+
+    def test_an_adopted_counter_among_bare_ids(self) -> None:
+        """Where a key is nothing but an id, one id is the counter's: so existing tables do it."""
+        table = Table("bare", sk=None)
+        adopted = AutoIncrement(Sequence(pk="orderCounter", attribute="count"))
+        kept = counted("Order", table, adopted, Key(pk="{u}", raw=True))
+        table.check()
+        assert kept.__name__ == "Order"
+
+    def test_a_sequence_named_as_a_fields_counter(self) -> None:
+        """A Sequence does not share the counter of a field by accident."""
+        table = Table("named")
+        kept = [
+            counted("E1", table, AutoIncrement("counter"), Key(pk="#A#{u}", sk="#A")),
+            counted("E2", table, AutoIncrement(Sequence("E1.m")), Key(pk="#B#{u}", sk="#B")),
+        ]
+        with pytest.raises(KeyClash, match=r"would count with one counter, 'E1\.m'"):
+            table.check()
+        assert len(kept) == 2
+
+    def test_a_sequence_of_two_entities(self) -> None:
+        """Two that draw from one Sequence share it on purpose, whatever its name."""
+        table = Table("shared")
+        kept = [
+            counted("E1", table, AutoIncrement(Sequence("E1.m")), Key(pk="#A#{u}", sk="#A")),
+            counted("E2", table, AutoIncrement(Sequence("E1.m")), Key(pk="#B#{u}", sk="#B")),
+        ]
+        table.check()
+        assert len(kept) == 2

@@ -47,9 +47,9 @@ def test_everything_is_said() -> None:
 def test_without_tag() -> None:
     """Where a table keeps no tag the entity is told by its key."""
 
-    class Row(Entity, table=Table("t", sk=None, tag=None)):
+    class Row(Entity, table=Table("tab", sk=None, tag=None)):
         name: Field[str]
 
         key = Key(pk="#ROW#{name}")
 
-    assert Row.describe().startswith("Row in table 't', told by its key")
+    assert Row.describe().startswith("Row in table 'tab', told by its key")

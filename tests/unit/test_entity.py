@@ -273,7 +273,7 @@ class TestAbstract:
     def test_the_tag_is_the_class_name_where_none_is_given(self) -> None:
         """Without `tag=` an entity is stored under its class name."""
 
-        class Plain(Entity, table=Table("t")):
+        class Plain(Entity, table=Table("tab")):
             name: Field[str]
 
             key = Key(pk="#PLAIN#{name}", sk="#A")
@@ -288,7 +288,9 @@ def no_init(self: object, name: str) -> None:
     """Be an `__init__` that nobody may have."""
 
 
-KEY = Key(pk="#A#{name}", sk="#B")
+def a_key() -> Key:
+    """Make a primary key that suits the classes declared here."""
+    return Key(pk="#A#{name}", sk="#B")
 
 
 def declared(body: dict[str, Any], *, base: type = Entity, **options: Any) -> type:
@@ -299,29 +301,29 @@ def declared(body: dict[str, Any], *, base: type = Entity, **options: Any) -> ty
 
 
 BAD: list[tuple[dict[str, Any], str]] = [
-    ({"key": KEY, "size": Field(default=1)}, "Field without annotation"),
-    ({"key": KEY, "types": {"size": "int"}}, "annotated with 'int'"),
-    ({"key": KEY, "types": {"size": "Field[int]"}, "size": 3}, "plain default"),
-    ({"key": KEY, "types": {"at": "Field[int]"}}, "cannot have this name"),
-    ({"key": KEY, "types": {"describe": "Field[int]"}}, "cannot have this name"),
-    ({"key": KEY, "types": {"_size": "Field[int]"}}, "cannot have this name"),
-    ({"key": KEY, "types": {"number": "Field[str]"}, "number": AutoIncrement()}, "draws integers"),
-    ({"key": KEY, "types": {"thing": "Field[object]"}}, "thing|object"),
-    ({"key": KEY, "__init__": no_init}, "__init__ of its own"),
-    ({"key": KEY, "other": Key(pk="#C#{name}", sk="#D")}, "2 primary keys"),
-    ({"key": KEY, "by": Key(on=gsi2, pk="#C#{name}", sk="#D")}, "does not have"),
+    ({"key": a_key(), "size": Field(default=1)}, "Field without annotation"),
+    ({"key": a_key(), "types": {"size": "int"}}, "annotated with 'int'"),
+    ({"key": a_key(), "types": {"size": "Field[int]"}, "size": 3}, "plain default"),
+    ({"key": a_key(), "types": {"at": "Field[int]"}}, "cannot have this name"),
+    ({"key": a_key(), "types": {"describe": "Field[int]"}}, "cannot have this name"),
+    ({"key": a_key(), "types": {"_size": "Field[int]"}}, "cannot have this name"),
+    ({"key": a_key(), "types": {"number": "Field[str]"}, "number": AutoIncrement()}, "draws integers"),
+    ({"key": a_key(), "types": {"thing": "Field[object]"}}, "thing|object"),
+    ({"key": a_key(), "__init__": no_init}, "__init__ of its own"),
+    ({"key": a_key(), "other": Key(pk="#C#{name}", sk="#D")}, "2 primary keys"),
+    ({"key": a_key(), "by": Key(on=gsi2, pk="#C#{name}", sk="#D")}, "does not have"),
     (
-        {"key": KEY, "a": Key(on=gsi1, pk="#C#{name}", sk="#D"), "b": Key(on=gsi1, pk="#E#{name}", sk="#F")},
+        {"key": a_key(), "a": Key(on=gsi1, pk="#C#{name}", sk="#D"), "b": Key(on=gsi1, pk="#E#{name}", sk="#F")},
         "keys of one index 'GSI1'",
     ),
     ({"key": Key(pk="#A#{nmae}", sk="#B")}, "did you mean 'name'"),
     ({"key": Key(pk="#A#{name}")}, "a sort key"),
-    ({"key": KEY, "types": {"PK": "Field[str]"}}, "a key attribute"),
-    ({"key": KEY, "types": {"pk": "Field[str]"}, "pk": Field(name="GSI1PK")}, "a key attribute"),
-    ({"key": KEY, "types": {"kind": "Field[str]"}, "kind": Field(name="_et")}, "the type tag"),
-    ({"key": KEY, "types": {"made": "Field[str]"}, "made": Field(name="_c")}, "the create id"),
-    ({"key": KEY, "types": {"last": "Field[str]"}, "last": Field(name="_w")}, "the write id"),
-    ({"key": KEY, "types": {"other": "Field[str]"}, "other": Field(name="name")}, "field 'name'"),
+    ({"key": a_key(), "types": {"PK": "Field[str]"}}, "a key attribute"),
+    ({"key": a_key(), "types": {"pk": "Field[str]"}, "pk": Field(name="GSI1PK")}, "a key attribute"),
+    ({"key": a_key(), "types": {"kind": "Field[str]"}, "kind": Field(name="_et")}, "the type tag"),
+    ({"key": a_key(), "types": {"made": "Field[str]"}, "made": Field(name="_c")}, "the create id"),
+    ({"key": a_key(), "types": {"last": "Field[str]"}, "last": Field(name="_w")}, "the write id"),
+    ({"key": a_key(), "types": {"other": "Field[str]"}, "other": Field(name="name")}, "field 'name'"),
 ]
 
 
@@ -329,7 +331,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
 def test_a_class_that_cannot_work(body: dict[str, Any], words: str) -> None:
     """What cannot work is refused in the class statement itself, and the message names it."""
     with pytest.raises(DeclarationError, match=words) as caught:
-        declared(dict(body), table=Table("t", indexes=[gsi1]), tag="made")
+        declared(dict(body), table=Table("tab", indexes=[gsi1]), tag="made")
     assert caught.value.code in {"ST1001", "ST1002"}
 
 
@@ -340,8 +342,8 @@ def test_a_class_that_cannot_work(body: dict[str, Any], words: str) -> None:
         ({"table": table, "tag": ""}, "cannot be a tag"),
         ({"table": table, "tag": "!gone"}, "cannot be a tag"),
         ({"table": table, "tag": "made", "aliases": ["!seq"]}, "cannot be a tag"),
-        ({"table": Table("t", tag=None), "tag": "made"}, "keeps none"),
-        ({"table": Table("t", tag=None), "aliases": ["made"]}, "keeps none"),
+        ({"table": Table("tab", tag=None), "tag": "made"}, "keeps none"),
+        ({"table": Table("tab", tag=None), "aliases": ["made"]}, "keeps none"),
     ],
 )
 def test_options_that_cannot_work(options: dict[str, Any], words: str) -> None:
@@ -365,12 +367,12 @@ def test_a_tag_without_a_key() -> None:
 def test_a_template_error_is_raised_as_itself() -> None:
     """An error in a template is a TemplateError, not Python's RuntimeError around it."""
     with pytest.raises(TemplateError):
-        declared({"key": Key(pk="#A#{other}", sk="#B")}, table=Table("t"), tag="made")
+        declared({"key": Key(pk="#A#{other}", sk="#B")}, table=Table("tab"), tag="made")
 
 
 def test_a_refused_class_is_not_registered() -> None:
     """A class statement that failed leaves nothing in the table."""
-    own = Table("t")
+    own = Table("tab")
     with pytest.raises(DeclarationError):
         declared({"key": Key(pk="#A#{other}", sk="#B")}, table=own, tag="made")
     assert own.entities == ()
@@ -379,7 +381,7 @@ def test_a_refused_class_is_not_registered() -> None:
 def test_class_variables_stay_on_the_class() -> None:
     """A ClassVar is no field."""
 
-    class Made(Entity, table=Table("t"), tag="made"):
+    class Made(Entity, table=Table("tab"), tag="made"):
         limit: ClassVar[int] = 3
         name: Field[str]
 

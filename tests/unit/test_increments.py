@@ -72,7 +72,9 @@ def test_a_sequence_says_itself_what_it_counts_for() -> None:
     ("options", "words"),
     [
         ({}, "neither a name nor an attribute"),
-        ({"name": ""}, "neither a name nor an attribute"),
+        ({"name": ""}, r"Sequence\(name=...\) was given empty str"),
+        ({"pk": 5}, r"Sequence\(pk=...\) was given int, wanted text"),
+        ({"pk": "c", "attribute": "a[0]"}, "a name with brackets"),
         ({"attribute": "count"}, "of which item"),
         ({"name": "tickets", "sk": "#A"}, "no sort key of its own"),
     ],
@@ -84,9 +86,9 @@ def test_a_sequence_that_cannot_be(options: dict[str, str], words: str) -> None:
 
 
 def test_a_sequences_templates_are_read() -> None:
-    """A template that cannot be read is refused where the Sequence is made."""
+    """A template that cannot be read is refused where the Sequence of an item that exists is made."""
     with pytest.raises(TemplateError):
-        Sequence("tickets", pk="#REPO#{owner")
+        Sequence(pk="#REPO#{owner", attribute="count")
 
 
 def test_a_sequences_parts() -> None:

@@ -131,7 +131,7 @@ class TestAbsent:
     def test_without_default_it_is_corrupt(self) -> None:
         """A value that must be there and is nowhere is named."""
 
-        class Strict(Entity, table=Table("t"), tag="strict"):
+        class Strict(Entity, table=Table("tab"), tag="strict"):
             name: Field[str]
             size: Field[int]
 
@@ -234,7 +234,7 @@ class TestWhose:
     def test_untagged_rows_are_read_by_their_key(self) -> None:
         """With `untagged="by_key"` a row without tag is the entity's where its key is; a tag still decides."""
 
-        class Row(Entity, table=Table("t", untagged="by_key"), tag="row"):
+        class Row(Entity, table=Table("tab", untagged="by_key"), tag="row"):
             name: Field[str]
 
             key = Key(pk="#ROW#{name}", sk="#A")
@@ -248,7 +248,7 @@ class TestWhose:
     def test_without_tag_the_key_tells(self) -> None:
         """In a table without tag an item has none, and is the entity's where its key fits."""
 
-        class Row(Entity, table=Table("t", tag=None)):
+        class Row(Entity, table=Table("tab", tag=None)):
             name: Field[str]
 
             key = Key(pk="#ROW#{name}", sk="#A")
@@ -262,7 +262,7 @@ class TestPlainKeys:
     def test_a_field_that_is_the_sort_key(self) -> None:
         """A field called as the numeric key attribute is stored once, there."""
 
-        class Reading(Entity, table=Table("t", pk="sensor", sk=("at", Decimal), tag=None)):
+        class Reading(Entity, table=Table("tab", pk="sensor", sk=("at", Decimal), tag=None)):
             sensor: Field[str]
             at_: Field[Decimal] = Field(name="at")
             value: Field[int]
@@ -277,7 +277,7 @@ class TestPlainKeys:
     def test_a_key_that_is_nothing_but_a_part(self) -> None:
         """Beside a raw text key a number is stored as a number, and both must agree."""
 
-        class Parcel(Entity, table=Table("t", pk="pk", sk=None, tag=None)):
+        class Parcel(Entity, table=Table("tab", pk="pk", sk=None, tag=None)):
             order_id: Field[int]
 
             key = Key(pk="{order_id}", raw=True)
@@ -306,10 +306,10 @@ def test_a_mapper_is_compiled_once() -> None:
     class Base(Entity):
         name: Field[str]
 
-    class One(Base, table=Table("t"), tag="one"):
+    class One(Base, table=Table("tab"), tag="one"):
         key = Key(pk="#ONE#{name}", sk="#A")
 
-    class Two(Base, table=Table("t"), tag="two"):
+    class Two(Base, table=Table("tab"), tag="two"):
         key = Key(pk="#TWO#{name}", sk="#A")
 
     assert mapper_of(One) is mapper_of(One)

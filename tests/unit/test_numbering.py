@@ -26,7 +26,7 @@ def decided(number: AutoIncrement, *, table: Table | None = None, **key: Any) ->
         "number": number,
         "key": Key(**whole),
     }
-    made = type("Made", (Entity,), body, table=Table("t") if table is None else table)
+    made = type("Made", (Entity,), body, table=Table("tab") if table is None else table)
     (found,) = model_of(made).numbers
     return found
 
@@ -56,12 +56,12 @@ class TestAutomatic:
 
     def test_a_numeric_sort_key(self) -> None:
         """A number that is the sort key itself is numbered by it."""
-        found = decided(AutoIncrement(), table=Table("t", sk=("sk", int)), sk="{number}")
+        found = decided(AutoIncrement(), table=Table("tab", sk=("sk", int)), sk="{number}")
         assert found.strategy == "sort_key"
 
     def test_no_sort_key(self) -> None:
         """In a table without sort key only a counter can draw."""
-        found = decided(AutoIncrement(), table=Table("t", sk=None), pk="#N#{number}", sk=None)
+        found = decided(AutoIncrement(), table=Table("tab", sk=None), pk="#N#{number}", sk=None)
         assert (found.strategy, found.per) == ("counter", "entity")
 
     @pytest.mark.parametrize(
@@ -103,6 +103,11 @@ class TestAutomatic:
         (AutoIncrement(Sequence("t", pk="#A#{nobody}")), {}, "'nobody'"),
         (AutoIncrement(Sequence("t", pk="#A#{number}")), {}, "'number'"),
         (AutoIncrement(Sequence(pk="c", attribute="n")), {}, "with sort key"),
+        (AutoIncrement(Sequence("t", pk="#A#{box?}")), {}, "may be absent or spread"),
+        (AutoIncrement(Sequence("t", pk="#A#{box:06}")), {}, "a width is for int parts"),
+        (AutoIncrement(Sequence("t", pk="#A#{box")), {}, "braces"),
+        (AutoIncrement(Sequence(pk="c", sk="s", attribute="PK")), {}, "a key attribute or the tag"),
+        (AutoIncrement(Sequence(pk="c", sk="s", attribute="_et")), {}, "a key attribute or the tag"),
     ],
 )
 def test_what_cannot_work(number: AutoIncrement, key: dict[str, Any], words: str) -> None:
@@ -114,17 +119,17 @@ def test_what_cannot_work(number: AutoIncrement, key: dict[str, Any], words: str
 def test_deleted_numbers_need_a_tag() -> None:
     """A table without tag cannot keep deleted numbers; allowing reuse is the way out."""
     with pytest.raises(DeclarationError, match="without tag"):
-        decided(AutoIncrement(), table=Table("t", tag=None))
-    assert decided(AutoIncrement(reuse="allow"), table=Table("t", tag=None)).strategy == "sort_key"
+        decided(AutoIncrement(), table=Table("tab", tag=None))
+    assert decided(AutoIncrement(reuse="allow"), table=Table("tab", tag=None)).strategy == "sort_key"
 
 
 def test_a_native_partition_key_holds_no_counter_of_ours() -> None:
     """Under a partition key that is a number only an adopted item can count."""
-    native = Table("t", pk=("id", int), sk=None)
+    native = Table("tab", pk=("id", int), sk=None)
     with pytest.raises(DeclarationError, match="adopt"):
         decided(AutoIncrement(), table=native, pk="{number}", sk=None)
     adopted = AutoIncrement(Sequence(pk="0", attribute="n"))
-    assert decided(adopted, table=Table("u", pk=("id", int), sk=None), pk="{number}", sk=None).strategy == "counter"
+    assert decided(adopted, table=Table("other", pk=("id", int), sk=None), pk="{number}", sk=None).strategy == "counter"
 
 
 def test_an_adopted_item_without_sort_key() -> None:
@@ -132,7 +137,34 @@ def test_an_adopted_item_without_sort_key() -> None:
     with pytest.raises(DeclarationError, match="without sort key"):
         decided(
             AutoIncrement(Sequence(pk="c", sk="s", attribute="n")),
-            table=Table("t", sk=None),
+            table=Table("tab", sk=None),
             pk="#N#{number}",
             sk=None,
         )
+
+
+def two(first: AutoIncrement, second: AutoIncrement, pk: str = "#BOX#{box}") -> list[str]:
+    """Declare an entity of two numbers, `a` before `b`, and give the order they are drawn in."""
+    body = {
+        "__annotations__": {"a": Field[int], "b": Field[int], "box": Field[str]},
+        "__module__": __name__,
+        "a": first,
+        "b": second,
+        "key": Key(pk=pk, sk="#N#{b}"),
+    }
+    return [number.name for number in model_of(type("Two", (Entity,), body, table=Table("two"))).numbers]
+
+
+def test_numbers_are_drawn_in_the_order_they_need() -> None:
+    """A number that chooses the counter of another is drawn before it, one in the sort key last."""
+    assert two(AutoIncrement(Sequence("s", pk="#S#{b}")), AutoIncrement("counter")) == ["b", "a"]
+    assert two(AutoIncrement("counter"), AutoIncrement("counter")) == ["a", "b"]
+    assert two(AutoIncrement("counter"), AutoIncrement()) == ["a", "b"]
+
+
+def test_numbers_that_wait_for_each_other() -> None:
+    """Two counters cannot choose each other, and none can be chosen by a number in the sort key, drawn last of all."""
+    with pytest.raises(DeclarationError, match="'a': its counter is chosen by 'b'"):
+        two(AutoIncrement(Sequence("s", pk="#S#{b}")), AutoIncrement(Sequence("t", pk="#T#{a}")))
+    with pytest.raises(DeclarationError, match="'a': its counter is chosen by 'b'"):
+        two(AutoIncrement(Sequence("s", pk="#S#{b}")), AutoIncrement())
