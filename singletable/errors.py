@@ -336,7 +336,7 @@ class Unprocessed(SingleTableError):
 
 
 class OutcomeUnknown(SingleTableError):
-    """The reply to a write was lost, and what is stored does not tell; `operation` can be run again to finish it."""
+    """The reply to a write was lost, and what is stored does not tell whether `operation` was carried out."""
 
     code = "ST5007"
     operation: object

@@ -156,7 +156,7 @@ def unknown(operation: object) -> OutcomeUnknown:
     """Make the error for a write that was sent more than once and whose traces do not tell."""
     return OutcomeUnknown(
         f"{type(operation).__name__}: a reply was lost, and what is stored does not tell whether the write happened",
-        hint="read the item, or run error.operation again",
+        hint="read the item before writing again",
         operation=operation,
     )
 
