@@ -293,7 +293,7 @@ class TestDelete:
     def test_no_tombstone_where_nothing_is(self, there: dict[str, dict[str, str]] | None) -> None:
         """Deleting a number that is not there, or is deleted already, gives None and buries nothing."""
         ref = Order.at(user_id="u1", order_id=7)
-        answers = [condition_failed(there)] if there else [condition_failed(), {}]
+        answers: list[Any] = [condition_failed(there)] if there else [condition_failed(), {}]
         assert play(Delete(ref).steps(context()), *answers)[0] is None
 
     def test_a_lost_reply_leaves_it_unknown(self) -> None:

@@ -174,7 +174,7 @@ class TestRefused:
     def test_nothing_there(self, there: dict[str, Any] | None) -> None:
         """Nothing, and a deleted number, are NotFound."""
         changes = (Order.status.set("PAID"), Order.placed_at.set(PLACED))
-        answers = [condition_failed(there)] if there else [condition_failed(), {}]
+        answers: list[Any] = [condition_failed(there)] if there else [condition_failed(), {}]
         with pytest.raises(NotFound):
             play(Update(ORDER, changes).steps(context()), *answers)
 
