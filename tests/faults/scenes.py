@@ -211,7 +211,7 @@ SCENES: tuple[Scene, ...] = (
     Scene(
         "update, index",
         account,
-        lambda store: store.update(A, Account.level.set("gold"), Account.owner.set("ann")),
+        lambda store: store.update(A, Account.level.set("gold")),
         accounts,
         before=(BASIC,),
         after=(GOLD,),

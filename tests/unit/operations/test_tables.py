@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from singletable.errors import ServiceError, TableMismatch, TableMissing
+from singletable.errors import OutcomeUnknown, ServiceError, TableMismatch, TableMissing
 from singletable.operations.tables import CreateTable, DeleteTable, definition, differences
 from singletable.wire import Refusal
-from tests.unit.operations.playing import NAME, Player, context, failed, lost, missing, throttled
+from tests.unit.operations.playing import NAME, Player, context, failed, lost, missing, play, throttled
 from tests.unit.operations.shop import orders, projects, shop
 
 SHAPE: dict[str, Any] = {
@@ -196,3 +197,28 @@ def test_a_table_that_never_goes() -> None:
     player = Player({}, *([described("DELETING")] * 150))
     with pytest.raises(ServiceError, match="still being deleted"):
         player.play(DeleteTable().steps(context()))
+
+
+@pytest.mark.parametrize("trouble", [lost, failed])
+def test_a_table_whose_deletion_was_not_answered(trouble: Callable[[], Exception]) -> None:
+    """After a lost reply a table that is not there, at once or after a while, was deleted by us: that is no error."""
+    player = Player(trouble(), missing(), missing())
+    player.play(DeleteTable().steps(context()))
+    assert [call.method for call in player.calls] == ["delete_table", "delete_table", "describe_table"]
+    in_use = Refusal("ResourceInUseException", "Table is being deleted")
+    play(DeleteTable().steps(context()), trouble(), in_use, missing(), missing())
+
+
+def test_a_deletion_of_which_nobody_can_tell() -> None:
+    """Where no reply comes and the table stands as it stood, or cannot be looked at, the outcome is unknown."""
+    for answers in ([described()], [lost(), lost()]):
+        with pytest.raises(OutcomeUnknown) as caught:
+            play(DeleteTable().steps(context(attempts=2)), lost(), lost(), *answers)
+        assert isinstance(caught.value.operation, DeleteTable)
+
+
+def test_a_making_of_which_nobody_can_tell() -> None:
+    """Where no reply to CreateTable comes, the table may have been made: making it again finishes it."""
+    with pytest.raises(OutcomeUnknown) as caught:
+        play(CreateTable(shop).steps(context(attempts=2)), lost(), lost())
+    assert caught.value.operation == CreateTable(shop)
