@@ -121,9 +121,18 @@ def _slot(segment: Segment, formats: Mapping[str, KeyFormat]) -> Slot:
     return Slot(part=segment.part, language=formats[segment.part].language, spread=segment.spread)
 
 
-def _words(entity: str, bindings: Mapping[str, object]) -> str:
-    parts = ", ".join(f"{name}={value!r}" for name, value in bindings.items())
-    return f"{entity}({parts})"
+def _words(entity: str, layout: Layout, bindings: Mapping[str, str | tuple[str, ...]]) -> str:
+    """Write an entity with the values of its key, read from their key text."""
+    values = {name: _read(layout, name, text) for name, text in bindings.items()}
+    return f"{entity}({', '.join(f'{name}={value!r}' for name, value in values.items())})"
+
+
+def _read(layout: Layout, name: str, text: str | tuple[str, ...]) -> object:
+    for column in layout.columns:
+        if isinstance(column.template, BoundTemplate) and name in column.template.formats:
+            decode = column.template.formats[name].decode
+            return decode(text) if isinstance(text, str) else tuple(map(decode, text))
+    return text
 
 
 def _where(clash: Clash) -> str:
@@ -131,7 +140,7 @@ def _where(clash: Clash) -> str:
 
 
 def _key_clash(a: Claim, b: Claim, clash: Clash) -> KeyClash:
-    witness = (_words(a.entity, clash.a), _words(b.entity, clash.b))
+    witness = (_words(a.entity, a.layout, clash.a), _words(b.entity, b.layout, clash.b))
     return KeyClash(
         f"{a.entity} and {b.entity} can have the same primary key: {witness[0]} and {witness[1]} both stand at "
         f"{_where(clash)}",
@@ -145,7 +154,7 @@ def _is_bare(layout: Layout) -> bool:
 
 
 def _counter_clash(a: Claim, counter: Claim, clash: Clash) -> KeyClash:
-    witness = (_words(a.entity, clash.a), _words(f"the counter of {counter.entity}", clash.b))
+    witness = (_words(a.entity, a.layout, clash.a), _words(f"the counter of {counter.entity}", counter.layout, clash.b))
     return KeyClash(
         f"the counter that {counter.entity} adopts can stand at the key of {witness[0]}: {_where(clash)}",
         hint=f"an item cannot be both: give {a.entity} a literal of its own in its key, or adopt another item",
@@ -154,7 +163,7 @@ def _counter_clash(a: Claim, counter: Claim, clash: Clash) -> KeyClash:
 
 
 def _range_clash(a: Claim, b: Claim, clash: Clash) -> RangeClash:
-    witness = (_words(a.entity, clash.a), _words(b.entity, clash.b))
+    witness = (_words(a.entity, a.layout, clash.a), _words(b.entity, b.layout, clash.b))
     where = "" if a.layout.index is None else f" on index {a.layout.index!r}"
     return RangeClash(
         f"a query of {a.entity}{where} would reach items of {b.entity}: {witness[1]} stands at {_where(clash)}, inside "

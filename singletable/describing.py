@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from singletable.increments import AutoIncrement
+from singletable.layouts import Column, Layout
 from singletable.numbering import Numbering
 from singletable.schema import Model
 
@@ -20,16 +22,37 @@ def _lines(model: Model) -> Iterator[str]:
     yield f"{model.name} in table {model.table.name!r}, {tag}"
     for name, field in model.fields.items():
         stored = "" if field.attribute == name else f", stored as {field.attribute!r}"
-        yield f"  {name}: {field.codec.wanted}{stored}"
+        wanted = "a 64-bit int" if isinstance(field, AutoIncrement) else field.codec.wanted
+        yield f"  {name}: {wanted}{stored}"
     yield f"  primary key: {model.primary}"
     for name, layout in model.indexes.items():
-        yield f"  {name} on index {layout.index}: {layout}"
+        yield f"  {name} on index {layout.index}: {layout}{_sparse(model, layout)}"
     for number in model.numbers:
-        yield f"  {number.name} is drawn by {_numbering(number)}"
+        yield f"  {number.name} is drawn by {number.strategy}, counting for {_scope(model, number)}: {number.why}"
     for name in model.patterns:
         yield f"  pattern {name}"
 
 
-def _numbering(number: Numbering) -> str:
-    scope = "each partition" if number.per == "partition" else "the whole entity"
-    return f"{number.strategy}, counting for {scope}: {number.why}"
+def _sparse(model: Model, layout: Layout) -> str:
+    """Say which items an index does not hold."""
+    absent = [name for name in layout.required if model.fields[name].codec.optional]
+    without = f" (not in it without {', '.join(absent)})" if absent else ""
+    only = f" (only items that meet its condition on {', '.join(layout.watched)})" if layout.when is not None else ""
+    return without + only
+
+
+def _scope(model: Model, number: Numbering) -> str:
+    """Say what has numbers of its own: each group that the parts before the number name, or all of them together."""
+    if number.templates:
+        halves = [Column("", template) for template in number.templates]
+    elif number.per == "partition":
+        halves = list(model.primary.pks)
+    else:
+        return "the whole table" if number.options.sequence is not None else "the whole entity"
+    words = [str(half) for half in halves]
+    parts = [part for half in halves for part in half.template.parts]
+    if number.strategy == "sort_key" and model.primary.sks:
+        before = str(model.primary.sks[0]).partition("{" + number.name)[0].rstrip("#")
+        words += [before] if "{" in before else []
+        parts += [part for part in model.primary.sks[0].template.parts if part != number.name]
+    return f"each {' / '.join(words)}" if parts else f"the whole partition {words[0]}"

@@ -337,6 +337,14 @@ class Field(Generic[T]):
     def __contains__(self, value: object) -> NoReturn:
         raise NoTruthValue(f"`in` on field {self.name!r} has no meaning", hint="use .contains(...) for a condition")
 
+    def __bool__(self) -> NoReturn:
+        raise NoTruthValue(
+            f"field {self.name!r} has no truth value", hint="read it from an entity, or compare it: == True, .exists()"
+        )
+
+    def __reduce__(self) -> str | tuple[Any, ...]:
+        return super().__reduce__() if self.owner is None else (getattr, (self.owner, self.name))
+
     def __copy__(self) -> Field[T]:
         return self
 

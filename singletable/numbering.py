@@ -120,15 +120,21 @@ def _no_sort_key(name: str, layout: Layout) -> str:
     """Say why the field cannot be numbered by the sort key; empty where it can."""
     if name in layout.pk.parts:
         return "it stands in the partition key"
-    if layout.sk is None or not layout.sk.parts or layout.sk.parts[-1] != name:
+    if layout.sk is None or name not in layout.sk.parts:
+        return "it stands in no primary key"
+    if layout.sk.parts[-1] != name:
         return "it is not the last part of the sort key"
-    if isinstance(layout.sk, BoundTemplate):
-        if layout.sk.segments[-1].part != name:
-            return "a literal follows it in the sort key"
-        if not layout.sk.formats[name].ordered:
-            return "its raw text does not sort as the numbers do"
-        if layout.sk.formats[name].descending or name in layout.sk.optional:
-            return "it sorts downwards there, or may be absent"
+    return _no_order(name, layout.sk) if isinstance(layout.sk, BoundTemplate) else ""
+
+
+def _no_order(name: str, template: BoundTemplate) -> str:
+    """Say why the highest number is not the last of its partition; empty where it is."""
+    if template.segments[-1].part != name:
+        return "a literal follows it in the sort key"
+    if not template.formats[name].ordered:
+        return "its raw text does not sort as the numbers do"
+    if template.formats[name].descending or name in template.optional:
+        return "it sorts downwards there, or may be absent"
     return ""
 
 

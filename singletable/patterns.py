@@ -11,9 +11,9 @@ import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, Concatenate, Generic, ParamSpec, TypeAlias, TypeVar, get_args, get_origin
+from typing import Any, Concatenate, Generic, NoReturn, ParamSpec, TypeAlias, TypeVar, get_args, get_origin
 
-from singletable.errors import DeclarationError, TemplateError, closest, kind_of
+from singletable.errors import DeclarationError, TemplateError, UsageError, closest, kind_of
 from singletable.expressions import Condition
 from singletable.indexes import GlobalIndex, KeyColumn, LocalIndex
 from singletable.keys import DELIMITER, KeyFormat, KeyTemplate, NativeTemplate, Template, key_format, unwrapped
@@ -299,6 +299,12 @@ class BoundKey(Generic[E]):
         With all parts given the sort key is equal, otherwise it is the node they name and all below it.
         """
         return Query(self.owner, self.layout, parts)
+
+    def __iter__(self) -> NoReturn:
+        raise UsageError(
+            f"{self.owner.__name__}.{self.key.name} is a key",
+            hint=f"call it with parts and run the query: store.query({self.owner.__name__}.{self.key.name}(...))",
+        )
 
     def __repr__(self) -> str:
         return f"<{self.owner.__name__}.{self.key.name} {self.key}>"

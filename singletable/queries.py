@@ -8,10 +8,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NoReturn, TypeVar
 
 from singletable.belonging import check_condition
-from singletable.errors import KeyPartError, MissingPart, PartHole, QueryError, kind_of
+from singletable.errors import (
+    KeyPartError,
+    MissingPart,
+    PartHole,
+    QueryError,
+    UnknownPart,
+    UsageError,
+    kind_of,
+)
 from singletable.expressions import Condition, all_of, no_truth, paths_of
 from singletable.fields import Field
 from singletable.keys import PK_BYTES, BoundTemplate, KeyRange, Narrowing, key_range
@@ -120,9 +128,7 @@ class Query(Generic[E_co]):
         whole = {name: self.values[name] for name in takewhile(self.values.__contains__, parts)}
         for name in given[len(whole) :]:
             if name not in self.layout.pk_parts:
-                raise PartHole(
-                    name, given="a value", wanted=f"a value for {parts[len(whole)]!r} too, which stands before it"
-                )
+                raise _hole(parts[len(whole)], name)
         return whole
 
     def _native_spans(self) -> Iterator[Span]:
@@ -132,7 +138,9 @@ class Query(Generic[E_co]):
         asked = {name for narrowing in self.narrowings for name, _ in narrowing.parts}
         following = parts[len(whole)] if len(whole) < len(parts) else None
         for name in asked - {following}:
-            raise PartHole(name, given="a range", wanted=f"whole values before it, and the range on {following!r}")
+            if following is not None and name not in whole:
+                raise _hole(following, name)
+            raise PartHole(name, given="a range and a whole value", wanted="one of them")
         for column, name in zip(self.layout.sks, parts, strict=True):
             if name in whole:
                 yield Span(column, key_range(column.template, {name: whole[name]}))
@@ -231,6 +239,15 @@ class Query(Generic[E_co]):
                 hint="give the parts before it to the key itself: Order.by_status(user_id=..., status=...).gte(...)",
             )
         self.layout.check_names(tuple(parts))
+        following = {part for column in self.layout.sks for part in column.template.parts}
+        for name in parts:
+            if self.layout.sks and name not in following:
+                raise UnknownPart(
+                    name,
+                    given="a part of the partition key",
+                    wanted=f"a part of the sort key ({words(self.layout.sks)})",
+                    hint="give it to the key itself, whole: a query reads one partition",
+                )
         return replace(self, narrowings=(*self.narrowings, Narrowing(operator, tuple(parts.items()))))
 
     def where(self, condition: Condition) -> Query[E_co]:
@@ -291,8 +308,22 @@ class Query(Generic[E_co]):
         no_truth("a query", "store.first(query) is None where nothing is found; store.count(query) counts")
 
     def __repr__(self) -> str:
-        steps = "".join(f".{step.operator}" for step in self.narrowings) + (".is_in" if self.choices else "")
-        return f"<query {self.entity.__name__} {self.layout}{steps}>"
+        steps = [f".{step.operator}({', '.join(name for name, _ in step.parts)})" for step in self.narrowings]
+        steps += [] if self.choices is None else [f".is_in({self.choices[0]})"]
+        steps += [".where(...)"] if self.condition is not None else []
+        steps += [] if self.ascending else [".descending()"]
+        steps += [] if self.most is None else [".limit(...)"]
+        steps += [".consistent()"] if self.strong else []
+        return (
+            f"<query {self.entity.__name__} {self.layout} given {', '.join(self.values) or 'nothing'}{''.join(steps)}>"
+        )
+
+    def __iter__(self) -> NoReturn:
+        raise UsageError("a query holds no entities", hint="run it: for entity in store.query(query): ...")
+
+
+def _hole(missing: str, later: str) -> PartHole:
+    return PartHole(missing, given="nothing", wanted=f"a value, since {later!r} after it is given")
 
 
 def _several(name: str, given: Iterable[object]) -> tuple[object, ...]:

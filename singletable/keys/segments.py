@@ -90,6 +90,8 @@ def _segment(text: str, piece: str, delimiter: str, *, raw: bool) -> Segment:
     if whole is not None:
         return _part(text, whole[1])
     odd = (RAW_ODD if raw else ODD).search(piece)
+    if "${" in piece:
+        refuse(text, f"{piece!r} has a '$' before a part", "write {name} without '$'")
     if PART.search(piece) is not None:
         fix = f"write {_separated(piece, delimiter)!r}: a part fills its segment"
         refuse(text, f"{piece!r} is not one whole part", fix)

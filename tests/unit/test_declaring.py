@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable
 from datetime import UTC, date, datetime
 from decimal import Decimal
@@ -11,7 +12,16 @@ from typing import Annotated, Any, Literal, NewType
 import pytest
 
 from singletable.entity import Entity, evolve
-from singletable.errors import DeclarationError, FieldValueError, KeyPartError
+from singletable.errors import (
+    DeclarationError,
+    FieldValueError,
+    KeyClash,
+    KeyPartError,
+    NoTruthValue,
+    PartHole,
+    UnknownPart,
+    UsageError,
+)
 from singletable.fields import Field
 from singletable.increments import AutoIncrement
 from singletable.indexes import GlobalIndex, LocalIndex
@@ -338,3 +348,54 @@ def test_none_and_elements() -> None:
     with pytest.raises(FieldValueError) as caught:
         Sample.tags.contains(5)
     assert caught.value.hint == "str(...) makes text"
+
+
+class TestMessages:
+    def test_a_range_on_a_part_of_the_partition_key(self) -> None:
+        """A range on a part of the partition key is told from an unknown name."""
+        with pytest.raises(UnknownPart, match="given a part of the partition key, wanted a part of the sort key"):
+            Task.key(project="p").gte(project="q")
+
+    def test_a_hole_names_what_is_missing(self) -> None:
+        """The part that is missing is the one that is named, and the later one that was given is said."""
+        with pytest.raises(PartHole, match="'status': given nothing, wanted a value, since 'price'") as caught:
+            Sample.key(count=1, price=Decimal(1))
+        assert caught.value.part == "status"
+
+    def test_neither_queries_nor_keys_are_lists(self) -> None:
+        """Iterating a query or a key says how it is run."""
+        query: Any = Task.key(project="p")
+        with pytest.raises(UsageError, match="a query holds no entities") as caught:
+            list(query)
+        assert "store.query(query)" in caught.value.hint
+        key: Any = Task.key
+        with pytest.raises(UsageError, match=r"Task\.key is a key") as caught:
+            list(key)
+        assert "store.query(Task.key(...))" in caught.value.hint
+
+    def test_a_field_has_no_truth_value(self) -> None:
+        """`if Task.n` is a mistake: it would always hold."""
+        with pytest.raises(NoTruthValue, match="field 'n' has no truth value"):
+            bool(Task.n)
+
+    def test_a_field_can_be_pickled(self) -> None:
+        """A field is pickled by class and name, and comes back as itself."""
+        assert pickle.loads(pickle.dumps(Task.n)) is Task.n
+
+    def test_a_dollar_in_a_template(self) -> None:
+        """A part written as in a shell or in JavaScript is said to need no '$'."""
+        with pytest.raises(DeclarationError, match="a '\\$' before a part") as caught:
+            declare("Made", {"a": Field[str]}, table=Table("dollar"), key=Key(pk="#A#${a}", sk="#A"))
+        assert caught.value.hint == "write {name} without '$'"
+
+    def test_witnesses_are_values(self) -> None:
+        """A witness shows the values of its parts, not their key text."""
+        table = Table("witness")
+        kept = [
+            declare("One", {"n": Field[int]}, table=table, key=Key(pk="#A#{n}", sk="#B")),
+            declare("Two", {"m": Field[int]}, table=table, key=Key(pk="#A#{m}", sk="#B")),
+        ]
+        with pytest.raises(KeyClash) as caught:
+            table.check()
+        assert caught.value.witness in {("One(n=1)", "Two(m=1)"), ("Two(m=1)", "One(n=1)")}
+        assert len(kept) == 2

@@ -44,7 +44,7 @@ class TestAutomatic:
             ({"pk": "#N#{number}", "sk": "#A"}, "partition key"),
             ({"sk": "#N#{number}#{box}"}, "not the last part"),
             ({"sk": "#N#{number}#TAIL"}, "literal follows"),
-            ({"sk": "#A"}, "not the last part"),
+            ({"sk": "#A"}, "it stands in no primary key"),
             ({"sk": "#N#{number}", "raw": True}, "raw text"),
         ],
     )

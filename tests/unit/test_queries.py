@@ -215,7 +215,11 @@ class TestImmutable:
     def test_its_text_shows_no_value(self) -> None:
         """The text of a query names its entity, its key and its steps."""
         assert repr(Order.key(user_id="secret").gte(number=7)) == (
-            "<query Order #USER#{user_id} / #ORDER#{number}.gte>"
+            "<query Order #USER#{user_id} / #ORDER#{number} given user_id.gte(number)>"
+        )
+        narrowed = Order.key(user_id="secret").where(Order.status == "secret").descending().limit(7)
+        assert repr(narrowed) == (
+            "<query Order #USER#{user_id} / #ORDER#{number} given user_id.where(...).descending().limit(...)>"
         )
 
 
