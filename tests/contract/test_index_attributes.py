@@ -108,7 +108,7 @@ def test_two_templates_for_one_attribute_are_refused() -> None:
     """An attribute is written by one template: of two indexes, and of an index and the table's own key."""
 
     def declare(index: GlobalIndex, other: GlobalIndex) -> type[Entity]:
-        class Twice(Entity, table=Table("t", indexes=[index, other])):
+        class Twice(Entity, table=Table("twice", indexes=[index, other])):
             pid: Field[str]
             key = Key(pk="#P#{pid}", sk="#P")
             first = Key(on=index, pk="#A#{pid}", sk="#A")
