@@ -17,7 +17,6 @@ from singletable.entity import Entity, assemble, evolve, left_out, values_of
 from singletable.errors import (
     CorruptItem,
     FieldNotLoaded,
-    FieldValueError,
     ForeignItem,
     ItemTooLarge,
     KeyPartError,
@@ -105,7 +104,7 @@ class Mapper(Generic[E]):
             try:
                 encoded = encode(values[name])
             except CodecError as error:
-                raise FieldValueError(name + error.path, given=error.given, wanted=error.wanted) from None
+                raise self.model.fields[name].misfit(error) from None
             if encoded is not None:
                 item[attribute] = encoded
         item |= self.keys(values, item)

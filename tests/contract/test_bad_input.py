@@ -90,7 +90,7 @@ APP: dict[str, Case] = {
     "hole": Case(lambda s: s.count(Match.key(league="L", home="x")), PartHole, "ST2004", ("'season'",)),
     "None in a key": Case(lambda s: s.get(User.at(user_id=None)), MissingPart, "ST2002", ("'user_id'", "given None")),
     "None for a field": Case(
-        lambda s: s.create(user(name=None)), FieldValueError, "ST3001", ("'name'", "given None", "wanted text")
+        lambda s: s.create(user(name=None)), FieldValueError, "ST3001", ("'User.name'", "given None", "wanted text")
     ),
     "empty text in a key": Case(
         lambda s: s.get(User.at(user_id="")), KeyPartError, "ST2001", ("'user_id'", "given empty str")
@@ -120,7 +120,7 @@ APP: dict[str, Case] = {
         lambda s: s.create(Order(user_id="u1", placed_at=datetime(2026, 12, 1))),
         FieldValueError,
         "ST3001",
-        ("'placed_at'", "naive", "aware datetime"),
+        ("'Order.placed_at'", "naive", "aware datetime"),
     ),
     "naive datetime in a range": Case(
         lambda s: s.count(Order.by_status(user_id="u1", status="x").gt(placed_at=datetime(2026, 12, 1))),
@@ -132,7 +132,7 @@ APP: dict[str, Case] = {
         lambda s: s.put(Match(league="L", season=1, round_no=1, home="x", goals=True)),
         FieldValueError,
         "ST3001",
-        ("'goals'", "given bool", "int"),
+        ("'Match.goals'", "given bool", "int"),
     ),
     "bool in a key": Case(
         lambda s: s.get(Order.at(user_id="u1", order_id=True)), KeyPartError, "ST2001", ("'order_id'", "given bool")
@@ -172,7 +172,7 @@ APP: dict[str, Case] = {
         ("'Match.goals'", "given str"),
     ),
     "no value is shown": Case(
-        lambda s: s.create(user(name=[SECRET])), FieldValueError, "ST3001", ("'name'", "given list")
+        lambda s: s.create(user(name=[SECRET])), FieldValueError, "ST3001", ("'User.name'", "given list")
     ),
 }
 
@@ -190,12 +190,12 @@ def test_bad_input_is_named_before_anything_is_sent(what: str) -> None:
 
 
 PARCELS: dict[str, Case] = {
-    "NaN": Case(lambda s: s.put(_parcel(grams=Decimal("NaN"))), FieldValueError, "ST3001", ("'grams'", "NaN")),
-    "NaN as a float": Case(lambda s: s.put(_parcel(ratio=float("nan"))), FieldValueError, "ST3001", ("'ratio'",)),
-    "infinity": Case(lambda s: s.put(_parcel(ratio=float("inf"))), FieldValueError, "ST3001", ("'ratio'",)),
-    "float for an int": Case(lambda s: s.put(_parcel(count=1.0)), FieldValueError, "ST3001", ("'count'", "float")),
-    "float for a Decimal": Case(lambda s: s.put(_parcel(grams=1.5)), FieldValueError, "ST3001", ("'grams'", "float")),
-    "39 digits": Case(lambda s: s.put(_parcel(count=10**38 + 1)), FieldValueError, "ST3001", ("'count'", "38")),
+    "NaN": Case(lambda s: s.put(_parcel(grams=Decimal("NaN"))), FieldValueError, "ST3001", ("'Parcel.grams'", "NaN")),
+    "NaN as a float": Case(lambda s: s.put(_parcel(ratio=float("nan"))), FieldValueError, "ST3001", ("'Parcel.ratio'",)),
+    "infinity": Case(lambda s: s.put(_parcel(ratio=float("inf"))), FieldValueError, "ST3001", ("'Parcel.ratio'",)),
+    "float for an int": Case(lambda s: s.put(_parcel(count=1.0)), FieldValueError, "ST3001", ("'Parcel.count'", "float")),
+    "float for a Decimal": Case(lambda s: s.put(_parcel(grams=1.5)), FieldValueError, "ST3001", ("'Parcel.grams'", "float")),
+    "39 digits": Case(lambda s: s.put(_parcel(count=10**38 + 1)), FieldValueError, "ST3001", ("'Parcel.count'", "38")),
     "empty text in a native index key": Case(
         lambda s: s.put(_parcel(label="", grams=Decimal(1))), KeyPartError, "ST2001", ("'label'", "empty str")
     ),

@@ -439,7 +439,7 @@ class Customer(Entity, table=app, tag="customer"):
 def test_entity_names_the_bad_member() -> None:
     """A field's error says which member is wrong, when an entity is written, compared, changed and read."""
     bad = Address(5)  # type: ignore[arg-type]
-    with pytest.raises(FieldValueError, match=r"field 'address\.city': given int, wanted text") as caught:
+    with pytest.raises(FieldValueError, match=r"field 'Customer.address\.city': given int, wanted text") as caught:
         to_item(Customer(customer_id="c", address=bad))
     assert caught.value.field == "address.city"
     with pytest.raises(FieldValueError, match=r"field 'Customer\.address\.city'"):
