@@ -191,10 +191,16 @@ def test_bad_input_is_named_before_anything_is_sent(what: str) -> None:
 
 PARCELS: dict[str, Case] = {
     "NaN": Case(lambda s: s.put(_parcel(grams=Decimal("NaN"))), FieldValueError, "ST3001", ("'Parcel.grams'", "NaN")),
-    "NaN as a float": Case(lambda s: s.put(_parcel(ratio=float("nan"))), FieldValueError, "ST3001", ("'Parcel.ratio'",)),
+    "NaN as a float": Case(
+        lambda s: s.put(_parcel(ratio=float("nan"))), FieldValueError, "ST3001", ("'Parcel.ratio'",)
+    ),
     "infinity": Case(lambda s: s.put(_parcel(ratio=float("inf"))), FieldValueError, "ST3001", ("'Parcel.ratio'",)),
-    "float for an int": Case(lambda s: s.put(_parcel(count=1.0)), FieldValueError, "ST3001", ("'Parcel.count'", "float")),
-    "float for a Decimal": Case(lambda s: s.put(_parcel(grams=1.5)), FieldValueError, "ST3001", ("'Parcel.grams'", "float")),
+    "float for an int": Case(
+        lambda s: s.put(_parcel(count=1.0)), FieldValueError, "ST3001", ("'Parcel.count'", "float")
+    ),
+    "float for a Decimal": Case(
+        lambda s: s.put(_parcel(grams=1.5)), FieldValueError, "ST3001", ("'Parcel.grams'", "float")
+    ),
     "39 digits": Case(lambda s: s.put(_parcel(count=10**38 + 1)), FieldValueError, "ST3001", ("'Parcel.count'", "38")),
     "empty text in a native index key": Case(
         lambda s: s.put(_parcel(label="", grams=Decimal(1))), KeyPartError, "ST2001", ("'label'", "empty str")

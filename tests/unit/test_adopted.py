@@ -235,7 +235,7 @@ def test_codec_stores_and_the_annotation_keys() -> None:
 def test_errors_name_the_field() -> None:
     """A refusal of the attribute is the field's error, writing and reading."""
     bad: Any = {"a": {1}}
-    with pytest.raises(FieldValueError, match="field 'Note.body'"):
+    with pytest.raises(FieldValueError, match=r"field 'Note\.body'"):
         to_item(Note(day=NOON, body=bad))
     item = to_item(Note(day=NOON)) | {"body": {"S": "{s3cret"}}
     with pytest.raises(CorruptItem, match="'body' holds what JSONAttribute cannot read") as caught:

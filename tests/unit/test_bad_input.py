@@ -110,7 +110,12 @@ KEYS: list[tuple[str, Callable[[Store], object], type[SingleTableError], str]] =
         MissingPart,
         "'order_id': given None",
     ),
-    ("None in a stored key", lambda s: s.create(User(user_id=untyped(None), name="A")), SingleTableError, "'User.user_id'"),
+    (
+        "None in a stored key",
+        lambda s: s.create(User(user_id=untyped(None), name="A")),
+        SingleTableError,
+        "'User.user_id'",
+    ),
     ("unknown name in a query", lambda s: s.query(Order.key(user_di="u1")), UnknownPart, "did you mean 'user_id'?"),
     ("unknown name in a reference", lambda s: s.get(User.at(userid="u1")), UnknownPart, "did you mean 'user_id'?"),
     (

@@ -89,7 +89,7 @@ class TestEncode:
 
     def test_what_does_not_fit(self) -> None:
         """A field's value, a key part and a number that is missing are each refused by name."""
-        with pytest.raises(FieldValueError, match="'Thing.number'"):
+        with pytest.raises(FieldValueError, match=r"'Thing\.number'"):
             to_item(Thing(box="b", number=True))
         with pytest.raises(KeyPartError, match="'box'"):
             to_item(Thing(box="", number=7))

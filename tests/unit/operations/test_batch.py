@@ -181,7 +181,7 @@ def test_more_numbers_than_there_are() -> None:
 def test_a_bad_value_is_found_before_a_number_is_drawn() -> None:
     """One entity that cannot be stored refuses the whole batch before anything is sent."""
     player = Player()
-    with pytest.raises(FieldValueError, match="'Invoice.total'"):
+    with pytest.raises(FieldValueError, match=r"'Invoice\.total'"):
         player.play(PutMany((Invoice(total=1), Invoice(total=True))).steps(context()))
     assert player.calls == []
 
@@ -242,7 +242,7 @@ def test_duplicates_are_found_before_a_number_is_drawn(entities: tuple[Entity, .
 def test_a_bad_value_beside_one_that_waits_for_a_number() -> None:
     """An entity that draws nothing is checked too before another's number is drawn."""
     player = Player()
-    with pytest.raises(FieldValueError, match="'User.visits'"):
+    with pytest.raises(FieldValueError, match=r"'User\.visits'"):
         player.play(PutMany((Invoice(total=1), User(user_id="u", name="A", visits=True))).steps(context()))
     assert player.calls == []
 
