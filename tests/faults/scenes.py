@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from singletable import AutoIncrement, Entity, Field, GlobalIndex, Key, OutcomeUnknown, Store, Table, Unprocessed
+from singletable import AutoIncrement, Entity, Field, GlobalIndex, Key, OutcomeUnknown, Ref, Store, Table, Unprocessed
 
 __all__ = ["SCENES", "Account", "Entry", "Invoice", "Scene", "bank"]
 
@@ -66,6 +66,8 @@ class Scene:
     repeated: Callable[[Any], bool] = lambda _: False
     in_part: bool = False
     """Whether it may be done for some entities and not for others."""
+    removes: bool = False
+    """Whether it takes away what stands there."""
     in_steps: bool = False
     """Whether an error may come after it is done: a table that was made, and could not be looked at. Run it again."""
     made: bool = True
@@ -75,12 +77,14 @@ class Scene:
         """Tell whether a state may be left with this ending."""
         if error is None:
             return state == self.after
+        whole = self.before if self.removes else self.after
         if self.in_part and isinstance(error, Unprocessed):
-            listed = {getattr(each, "name", None) for each in error.items}
-            return set(self.after) - listed <= set(state) <= set(self.after) and bool(listed)
+            listed = {dict(each.parts)["name"] if isinstance(each, Ref) else vars(each)["name"] for each in error.items}
+            certain = set[Any]() if self.removes else set(self.after) - listed
+            return certain <= set(state) <= (listed if self.removes else set(self.after)) and bool(listed)
         if not isinstance(error, OutcomeUnknown) and not self.in_steps:
             return state == self.before
-        return state in (self.before, self.after) or (self.in_part and set(state) <= set(self.after))
+        return state in (self.before, self.after) or (self.in_part and set(state) <= set(whole))
 
 
 # What stands there ---------------------------------------------------------------------------------------------------
@@ -142,6 +146,16 @@ def two_entries(store: Store) -> None:
 def one_invoice(store: Store) -> None:
     """Store an invoice, so that its counter is there."""
     store.create(Invoice(memo="old"))
+
+
+def three() -> list[Account]:
+    """Make three accounts."""
+    return [Account(name=name) for name in "abc"]
+
+
+def three_accounts(store: Store) -> None:
+    """Store three accounts."""
+    store.put_many(three())
 
 
 def nothing(_: Store) -> None:
@@ -290,6 +304,72 @@ SCENES: tuple[Scene, ...] = (
         after=tuple(each.name for each in bulk()),
         result=lambda made: len(made) == BATCH,
         in_part=True,
+    ),
+    Scene(
+        "one",
+        account,
+        lambda store: store.one(A),
+        accounts,
+        before=(BASIC,),
+        after=(BASIC,),
+        result=lambda found: found == Account(name="a", balance=10),
+    ),
+    Scene(
+        "first",
+        two_entries,
+        lambda store: store.first(Entry.key(account="a").descending()),
+        entries,
+        before=PAIR,
+        after=PAIR,
+        result=lambda found: found.n == 2,
+    ),
+    Scene(
+        "query, merged",
+        three_accounts,
+        lambda store: store.query(*(Account.key(name=name) for name in "ab"), merged=True).all(),
+        names,
+        before=("a", "b", "c"),
+        after=("a", "b", "c"),
+        result=lambda found: [each.name for each in found] == ["a", "b"],
+    ),
+    Scene(
+        "get_many",
+        three_accounts,
+        lambda store: store.get_many(*(Account.at(name=name) for name in "cxa")),
+        names,
+        before=("a", "b", "c"),
+        after=("a", "b", "c"),
+        result=lambda found: [each and each.name for each in found] == ["c", None, "a"],
+    ),
+    Scene(
+        "scan",
+        three_accounts,
+        lambda store: store.scan(Account, segments=2).all(),
+        names,
+        before=("a", "b", "c"),
+        after=("a", "b", "c"),
+        result=lambda found: sorted(each.name for each in found) == ["a", "b", "c"],
+    ),
+    Scene(
+        "create_many",
+        nothing,
+        lambda store: store.create_many(three()),
+        names,
+        before=(),
+        after=("a", "b", "c"),
+        result=lambda made: [each.name for each in made] == ["a", "b", "c"],
+        in_part=True,
+    ),
+    Scene(
+        "delete_many",
+        three_accounts,
+        lambda store: store.delete_many(three()),
+        names,
+        before=("a", "b", "c"),
+        after=(),
+        result=lambda made: made is None,
+        in_part=True,
+        removes=True,
     ),
     Scene(
         "create_table",
