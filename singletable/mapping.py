@@ -167,6 +167,8 @@ class Mapper(Generic[E]):
     def _key_values(self, made: E) -> Mapping[str, Any]:
         """Give the values the primary key is made of; of a partial entity nothing else may be computed."""
         computed_parts = [field for field in self.model.computed if field.name in self.model.primary.parts]
+        if not computed_parts:
+            return made.__dict__
         return {**made.__dict__, **{field.name: field.function(made) for field in computed_parts}}
 
     def _check_key(self, item: Item, values: Mapping[str, Any]) -> None:

@@ -37,7 +37,6 @@ class Counter:
 
     key: tuple[tuple[str, str, str], ...]
     attribute: str
-    ours: bool
     tag_name: str | None = None
     tag: str = SEQUENCE_TAG
 
@@ -51,10 +50,10 @@ def counter_of(model: Model, number: Numbering, values: Mapping[str, Any]) -> Co
     """Find the counter that an entity with these values draws from. KeyPartError where a part of its key is missing."""
     sequence = number.options.sequence
     if sequence is not None and sequence.attribute is not None:
-        return Counter(_adopted(model, number, values), sequence.attribute, False)
+        return Counter(_adopted(model, number, values), sequence.attribute)
     name = escape(model.counter_name(number) if sequence is None else str(sequence.name))
     owner = _owner(model, number, values)
-    return Counter(_hidden_key(model, name, owner), LAST, True, model.table.tag)
+    return Counter(_hidden_key(model, name, owner), LAST, model.table.tag)
 
 
 def _owner(model: Model, number: Numbering, values: Mapping[str, Any]) -> str | None:

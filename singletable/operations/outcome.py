@@ -148,9 +148,7 @@ class Plan:
 def _written(model: Model, values: Mapping[str, Any]) -> Iterator[Change]:
     """Give the changes that store values."""
     for name, value in values.items():
-        field = model.fields[name]
-        encoded = field.encoded(value)
-        yield Change("remove" if encoded is None else "set", field.path, encoded, value)
+        yield model.fields[name].set(value)
 
 
 def _grown(name: str, value: Any, change: Change) -> Any:

@@ -17,8 +17,8 @@ from singletable.operations.context import Context
 from singletable.operations.increment import assigned, create_numbered, forget_highest
 from singletable.operations.sending import send
 from singletable.operations.writing import (
-    absent,
     conditional,
+    free_or_own,
     guarded,
     owned,
     put_absent,
@@ -126,9 +126,7 @@ class Put(Generic[E]):
         item = mapper.encode(entity)
         if CREATE_ID not in item:
             item = with_create_id(item, context.fresh_id())
-        own = owned(mapper.model)
-        guard = None if own is None else absent(mapper.model) | own
-        call = put_call(context, item, all_of((guard, self.when)))
+        call = put_call(context, item, all_of((free_or_own(mapper.model), self.when)))
         answer = yield from conditional(context, mapper.model, call, self)
         if isinstance(answer, Refusal):
             raise refused(mapper, answer, self, taken=True) from answer.__cause__
@@ -166,10 +164,8 @@ class Delete(Generic[E]):
         raise refused(mapper, answer, self, taken=False) from answer.__cause__
 
     def _remove(self, context: Context, mapper: Mapper[E]) -> Call:
-        own = owned(mapper.model)
-        guard = None if own is None else absent(mapper.model) | own
         params = {"Key": self.ref.key, "ReturnValues": "ALL_OLD"}
-        return Call("delete_item", guarded(context, params, all_of((guard, self.when))))
+        return Call("delete_item", guarded(context, params, all_of((free_or_own(mapper.model), self.when))))
 
     def _bury(self, context: Context, mapper: Mapper[E]) -> Call:
         stone: Item = {**self.ref.key, "gone_at": {"N": str(int(context.clock().timestamp()))}}

@@ -24,6 +24,7 @@ __all__ = [
     "absent",
     "already_exists",
     "conditional",
+    "free_or_own",
     "guarded",
     "owned",
     "put_absent",
@@ -53,6 +54,12 @@ def owned(model: Model) -> Condition | None:
         there = Condition("attribute_exists", (Path((model.table.pk.name,)),))
         own.append(there & Condition("attribute_not_exists", (tag,)))
     return any_of(own)
+
+
+def free_or_own(model: Model) -> Condition | None:
+    """Hold where nothing or an item of this entity stands; None where the table keeps no tag to tell by."""
+    own = owned(model)
+    return None if own is None else absent(model) | own
 
 
 def put_absent(context: Context, mapper: Mapper[E], entity: E, operation: object) -> Steps[E]:
