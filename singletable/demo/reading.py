@@ -129,7 +129,7 @@ class Overhear:
         heard: list[Exchange] = []
         start, most = None, self.query.most
         while True:
-            asked = None if most is None else next_asked(self.query, most - len(rows), len(heard))
+            asked = None if most is None else next_asked(context, self.query, most - len(rows), len(heard))
             page = yield from _listen(ReadPage(self.query, start, asked).steps(context), heard)
             rows.extend(page.entities)
             start = page.next

@@ -14,7 +14,6 @@ from typing import Any, Generic, TypeVar
 
 from singletable.entity import Entity
 from singletable.errors import UsageError
-from singletable.mapping import mapper_of
 from singletable.operations.context import Context, in_parallel
 from singletable.operations.many import (
     BATCH_ITEMS,
@@ -32,7 +31,7 @@ from singletable.operations.many import (
 from singletable.operations.single import Delete
 from singletable.operations.writing import with_create_id
 from singletable.queries import Ref
-from singletable.schema import CREATE_ID, Model, model_of
+from singletable.schema import CREATE_ID, Model
 from singletable.wire import Item, Steps
 
 __all__ = ["BATCH_ITEMS", "DeleteMany", "PutMany"]
@@ -54,14 +53,16 @@ class PutMany(Generic[E]):
     def steps(self, context: Context) -> Steps[tuple[E, ...]]:
         """Draw missing numbers, then send batches of 25, several at a time."""
         for kind in dict.fromkeys(type(entity) for entity in self.entities):
-            _check_kind(model_of(kind))
+            _check_kind(context.model(kind))
         if any(map(awaits_number, self.entities)):
-            _check(self.entities)
+            _check(context, self.entities)
         made = yield from drawn(context, self.entities)
         requests = [{"PutRequest": {"Item": _item(context, entity)}} for entity in made]
-        check_distinct(made)
+        check_distinct(context, made)
         tally = Tally(len(made), self.progress)
-        left = yield from in_parallel(context, [batch.steps(context) for batch in _batches(made, requests, tally)])
+        left = yield from in_parallel(
+            context, [batch.steps(context) for batch in _batches(context, made, requests, tally)]
+        )
         settle(left, made, "stored", made)
         return tuple(made)
 
@@ -80,7 +81,7 @@ class DeleteMany:
         """Ask once for each key: in batches of 25, or singly where a delete has a condition; several at a time."""
         refs = tuple({place_of(ref.layout, ref.key): ref for ref in self.refs}.values())
         tally = Tally(len(refs), self.progress)
-        singly = [position for position, ref in enumerate(refs) if _is_guarded(model_of(ref.entity))]
+        singly = [position for position, ref in enumerate(refs) if _is_guarded(context.model(ref.entity))]
         flows = [one_by_one(tally, {position: _deleting(context, refs[position])}) for position in singly]
         others = [position for position in range(len(refs)) if position not in set(singly)]
         for part in slices(others, BATCH_ITEMS):
@@ -90,10 +91,10 @@ class DeleteMany:
         settle(left, refs, "deleted")
 
 
-def _batches(entities: list[E], requests: list[dict[str, Any]], tally: Tally) -> list[WriteBatch]:
+def _batches(context: Context, entities: list[E], requests: list[dict[str, Any]], tally: Tally) -> list[WriteBatch]:
     """Cut the requests into batches."""
     parts = slices(list(enumerate(requests)), BATCH_ITEMS)
-    return [WriteBatch(model_of(type(entities[0])).primary, dict(part), tally) for part in parts]
+    return [WriteBatch(context.model(type(entities[0])).primary, dict(part), tally) for part in parts]
 
 
 def _deleting(context: Context, ref: Ref[Any]) -> Callable[[], Steps[None]]:
@@ -104,18 +105,18 @@ def _deleting(context: Context, ref: Ref[Any]) -> Callable[[], Steps[None]]:
 
 
 def _item(context: Context, entity: Entity) -> Item:
-    item = mapper_of(type(entity)).encode(entity)
+    item = context.mapper(type(entity)).encode(entity)
     return item if CREATE_ID in item else with_create_id(item, context.fresh_id())
 
 
-def _check(entities: Sequence[Entity]) -> None:
+def _check(context: Context, entities: Sequence[Entity]) -> None:
     """Raise what can be known before a number is drawn: a value that cannot be stored, or two of one key."""
     for entity in entities:
-        mapper = mapper_of(type(entity))
+        mapper = context.mapper(type(entity))
         mapper.check(entity)
         if not awaits_number(entity):
             mapper.encode(entity)
-    check_distinct(entities)
+    check_distinct(context, entities)
 
 
 def _check_kind(model: Model) -> None:

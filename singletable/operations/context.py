@@ -9,11 +9,15 @@ from datetime import datetime
 from threading import Lock
 from typing import Any, TypeVar
 
+from singletable.entity import Entity
+from singletable.mapping import Mapper, mapper_of
+from singletable.schema import Model, kinds_of, model_of
 from singletable.wire import Steps, Together
 
 __all__ = ["Context", "Hints", "backoff", "in_parallel"]
 
 T = TypeVar("T")
+E = TypeVar("E", bound=Entity)
 
 
 class Hints:
@@ -61,6 +65,18 @@ class Context:
     attempts: int = 4
     workers: int = 8
     hints: Hints = field(default_factory=Hints)
+
+    def mapper(self, entity: type[E]) -> Mapper[E]:
+        """Give the mapper of an entity class as it stands in this store."""
+        return mapper_of(entity)
+
+    def model(self, entity: type) -> Model:
+        """Give the model of a concrete entity class as it stands in this store."""
+        return model_of(entity)
+
+    def kinds(self, entity: type) -> Sequence[Model]:
+        """Give the models of what an entity class reads, as they stand in this store."""
+        return kinds_of(entity)
 
 
 def backoff(context: Context, attempts: int, *, base: float = 0.025, cap: float = 2.0) -> Iterator[float]:

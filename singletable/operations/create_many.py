@@ -13,12 +13,10 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from singletable.entity import Entity
-from singletable.mapping import mapper_of
 from singletable.operations.context import Context, in_parallel
 from singletable.operations.increment import numbers_range, refuse_given
 from singletable.operations.many import Progress, Tally, check_distinct, drawn, one_by_one, settle
 from singletable.operations.single import Create, put_new
-from singletable.schema import model_of
 from singletable.wire import Steps
 
 __all__ = ["CreateMany"]
@@ -41,12 +39,12 @@ class CreateMany(Generic[E]):
     def steps(self, context: Context) -> Steps[tuple[E, ...]]:
         """Draw the counter numbers, then send conditional PutItems, several at a time."""
         for entity in self.entities:
-            _check(entity)
-        check_distinct(self.entities)
+            _check(context, entity)
+        check_distinct(context, self.entities)
         made = yield from drawn(context, self.entities)
         tally = Tally(len(made), self.progress)
         writes = {place: self._write(context, made, place) for place in range(len(made))}
-        left = yield from in_parallel(context, [one_by_one(tally, part) for part in _parts(made, writes)])
+        left = yield from in_parallel(context, [one_by_one(tally, part) for part in _parts(context, made, writes)])
         settle(left, self.entities, "created", made)
         return tuple(made)
 
@@ -57,9 +55,9 @@ class CreateMany(Generic[E]):
         return steps
 
 
-def _check(entity: Entity) -> None:
+def _check(context: Context, entity: Entity) -> None:
     """Raise what its write would, so that one bad entity is found before any other is stored."""
-    mapper = mapper_of(type(entity))
+    mapper = context.mapper(type(entity))
     mapper.check(entity)
     refuse_given(mapper.model, entity)
     if all(number.name in entity.__dict__ for number in mapper.model.numbers):
@@ -67,17 +65,17 @@ def _check(entity: Entity) -> None:
 
 
 def _parts(
-    entities: Sequence[E], writes: Mapping[int, Callable[[], Steps[None]]]
+    context: Context, entities: Sequence[E], writes: Mapping[int, Callable[[], Steps[None]]]
 ) -> list[dict[int, Callable[[], Steps[None]]]]:
     """Put the writes together that are to be sent in turn: those that draw from one partition."""
     parts: dict[Hashable, dict[int, Callable[[], Steps[None]]]] = {}
     for place, entity in enumerate(entities):
-        parts.setdefault(_partition(entity, place), {})[place] = writes[place]
+        parts.setdefault(_partition(context, entity, place), {})[place] = writes[place]
     return list(parts.values())
 
 
-def _partition(entity: Entity, place: int) -> Hashable:
-    model = model_of(type(entity))
+def _partition(context: Context, entity: Entity, place: int) -> Hashable:
+    model = context.model(type(entity))
     number = model.sort_key_number
     if number is None or number.name in entity.__dict__:
         return place

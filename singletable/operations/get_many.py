@@ -15,7 +15,6 @@ from typing import Any, Generic, Literal, TypeAlias, TypeVar
 from singletable.entity import Entity
 from singletable.errors import NotFound, Unprocessed
 from singletable.layouts import Layout
-from singletable.mapping import mapper_of
 from singletable.operations.context import Context, backoff, in_parallel
 from singletable.operations.many import place_of, slices
 from singletable.operations.sending import send
@@ -54,7 +53,7 @@ class GetMany(Generic[E]):
         _check_left([asked[place] for _, left in answers for place in left], len(asked))
         items = {place: item for found, _ in answers for place, item in found.items()}
         wanted = dict.fromkeys(zip((ref.entity for ref in self.refs), places, strict=True))
-        found = {(entity, place): mapper_of(entity).read(items.get(place)) for entity, place in wanted}
+        found = {(entity, place): context.mapper(entity).read(items.get(place)) for entity, place in wanted}
         return self._answer([found[ref.entity, place] for ref, place in zip(self.refs, places, strict=True)])
 
     def _batches(self, asked: Mapping[Hashable, Ref[E]]) -> list[_ReadBatch]:

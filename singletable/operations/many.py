@@ -26,10 +26,10 @@ from singletable.errors import (
     UsageError,
 )
 from singletable.layouts import Layout
-from singletable.mapping import mapper_of
 from singletable.operations.context import Context, backoff
 from singletable.operations.increment import assigned_all
 from singletable.operations.sending import send
+from singletable.schema import model_of
 from singletable.wire import Call, Item, Pause, Steps
 
 __all__ = [
@@ -171,7 +171,7 @@ def drawn(context: Context, entities: Sequence[E]) -> Steps[list[E]]:
         places.setdefault(type(entity), []).append(place)
     made = list(entities)
     for kind, where in places.items():
-        numbered = yield from assigned_all(context, mapper_of(kind), [entities[place] for place in where])
+        numbered = yield from assigned_all(context, context.mapper(kind), [entities[place] for place in where])
         for place, entity in zip(where, numbered, strict=True):
             made[place] = entity
     return made
@@ -179,14 +179,14 @@ def drawn(context: Context, entities: Sequence[E]) -> Steps[list[E]]:
 
 def awaits_number(entity: Entity) -> bool:
     """Say whether a number is still to be drawn for an entity."""
-    return any(number.name not in entity.__dict__ for number in mapper_of(type(entity)).model.numbers)
+    return any(number.name not in entity.__dict__ for number in model_of(type(entity)).numbers)
 
 
-def check_distinct(entities: Sequence[Entity]) -> None:
+def check_distinct(context: Context, entities: Sequence[Entity]) -> None:
     """Raise UsageError for two entities with one primary key; those whose key waits for a number have none yet."""
     seen: set[Hashable] = set()
     for entity in entities:
-        layout = mapper_of(type(entity)).model.primary
+        layout = context.model(type(entity)).primary
         values = entity.__dict__ if awaits_number(entity) else values_of(entity)
         if any(part not in values for part in layout.parts):
             continue

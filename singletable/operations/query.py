@@ -19,7 +19,7 @@ from singletable.errors import QueryError
 from singletable.expressions import Condition, Expressions, all_of, any_of
 from singletable.keys import BoundTemplate, depth_below
 from singletable.layouts import Layout, wire_key
-from singletable.mapping import Mapper, kind_of_item, mapper_of
+from singletable.mapping import Mapper, kind_of_item
 from singletable.operations.context import Context, in_parallel
 from singletable.operations.sending import send
 from singletable.operations.writing import owned
@@ -64,7 +64,7 @@ class ReadPage(Generic[E]):
         if self.asked is not None:
             params["Limit"] = self.asked
         answer = yield from send(context, Call("query", params))
-        mappers = readers(self.query.entity, self.query.shown)
+        mappers = readers(context, self.query.entity, self.query.shown)
         kept = [(mapper, item) for item in answer["Items"] for mapper in mappers if _belongs(mapper, self.query, item)]
         order = tuple(_place(self.query, item) for _, item in kept)
         return Found(tuple(mapper.decode(item) for mapper, item in kept), answer.get("LastEvaluatedKey"), order)
@@ -96,7 +96,7 @@ class Pages(Generic[E]):
 
     def rows(self, context: Context) -> Steps[list[tuple[Any, E]]]:
         """Read the next page and give its entities, each with what it is ordered by."""
-        asked = None if self._left is None else next_asked(self._query, self._left, self._page)
+        asked = None if self._left is None else next_asked(context, self._query, self._left, self._page)
         found = yield from ReadPage(self._query, self._start, asked).steps(context)
         wanted = list(zip(found.order, found.entities, strict=True))[: self._left]
         self._start, self._page = found.next, self._page + 1
@@ -106,9 +106,9 @@ class Pages(Generic[E]):
         return wanted
 
 
-def next_asked(query: Query[Any], left: int, page: int) -> int:
+def next_asked(context: Context, query: Query[Any], left: int, page: int) -> int:
     """Say how many rows to ask for on a page when so many entities are still wanted."""
-    return min(left * 4 * 2**page, LIMIT_MOST) if _is_filtered(query) else left
+    return min(left * 4 * 2**page, LIMIT_MOST) if _is_filtered(context, query) else left
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -130,7 +130,7 @@ class Count(Generic[E]):
         total, start, page = 0, None, 0
         wanted = self.query.most
         while True:
-            asked = None if wanted is None else next_asked(self.query, wanted - total, page)
+            asked = None if wanted is None else next_asked(context, self.query, wanted - total, page)
             found, start = yield from self._page(context, start, asked)
             total, page = total + found, page + 1
             if wanted is not None and total >= wanted:
@@ -154,9 +154,9 @@ class Count(Generic[E]):
 # The request ---------------------------------------------------------------------------------------------------------
 
 
-def readers(entity: type[E], shown: tuple[str, ...] | None = None) -> list[Mapper[E]]:
+def readers(context: Context, entity: type[E], shown: tuple[str, ...] | None = None) -> list[Mapper[E]]:
     """Give the mappers of what is read: of an entity, or of each kind of an abstract one, and of some fields only."""
-    mappers: list[Mapper[E]] = [mapper_of(model.entity) for model in kinds_of(entity)]
+    mappers: list[Mapper[E]] = [context.mapper(model.entity) for model in context.kinds(entity)]
     return mappers if shown is None else [mapper.showing(shown) for mapper in mappers]
 
 
@@ -181,21 +181,21 @@ def request(context: Context, query: Query[Any], *, unseen: bool = False) -> dic
         params["IndexName"] = layout.index
     if query.strong:
         params["ConsistentRead"] = True
-    kept = all_filters(query, unseen=unseen)
+    kept = all_filters(context, query, unseen=unseen)
     if kept is not None:
         params["FilterExpression"] = expressions.condition(kept)
     if query.shown is not None:
-        params["ProjectionExpression"] = ", ".join(map(expressions.name, _fetched(query, query.shown)))
+        params["ProjectionExpression"] = ", ".join(map(expressions.name, _fetched(context, query, query.shown)))
     return params | expressions.params()
 
 
-def _fetched(query: Query[Any], shown: Iterable[str]) -> list[str]:
+def _fetched(context: Context, query: Query[Any], shown: Iterable[str]) -> list[str]:
     """List the attributes to fetch: both keys and the tag always, and the fields asked for.
 
     A field may stand in an index key alone, where another program wrote the item so: that key goes along.
     """
     names: dict[str, None] = {}
-    for model in kinds_of(query.entity):
+    for model in context.kinds(query.entity):
         names |= dict.fromkeys((*model.primary.names, *query.layout.names))
         if model.table.tag is not None:
             names[model.table.tag] = None
@@ -221,9 +221,9 @@ def _sort_key(expressions: Expressions, span: Span) -> str:
     return f"{sk} {operator} {values[0]}"
 
 
-def all_filters(query: Query[Any], *, unseen: bool = False) -> Condition | None:
+def all_filters(context: Context, query: Query[Any], *, unseen: bool = False) -> Condition | None:
     """Give the filter to send: the tag where other items can stand in the range, and the query's own condition."""
-    models = kinds_of(query.entity)
+    models = context.kinds(query.entity)
     crowded = unseen or any(_crowded(model, query.layout) for model in models)
     tag = any_of(owned(model) for model in models) if crowded and models[0].table.untagged is None else None
     return all_of((tag, query.condition))
@@ -241,9 +241,9 @@ def _crowded(model: Model, layout: Layout) -> bool:
     return (own_key and model.leaves_tombstones) or model.table.shares_ranges(model, layout)
 
 
-def _is_filtered(query: Query[Any]) -> bool:
+def _is_filtered(context: Context, query: Query[Any]) -> bool:
     """Say whether some of the rows that are asked for may not be given."""
-    crowded = any(_crowded(model, query.layout) for model in kinds_of(query.entity))
+    crowded = any(_crowded(model, query.layout) for model in context.kinds(query.entity))
     return crowded or query.condition is not None or not _exact(query)
 
 

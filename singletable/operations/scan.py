@@ -94,7 +94,7 @@ class _ScanPages(Generic[E]):
         return tuple(found)
 
     def _read(self, context: Context, segment: int) -> Steps[tuple[list[E], Item | None]]:
-        mappers = readers(self._scan.entity)
+        mappers = readers(context, self._scan.entity)
         params = _request(context, self._scan, mappers)
         start = self._starts[segment]
         if start is not None:

@@ -12,7 +12,7 @@ from singletable.belonging import check_condition
 from singletable.entity import Entity
 from singletable.errors import NotFound, UsageError
 from singletable.expressions import Condition, all_of
-from singletable.mapping import GONE, Mapper, kind_of_item, mapper_of
+from singletable.mapping import GONE, Mapper, kind_of_item
 from singletable.operations.context import Context
 from singletable.operations.increment import assigned, create_numbered, forget_highest
 from singletable.operations.sending import send
@@ -29,7 +29,7 @@ from singletable.operations.writing import (
     with_create_id,
 )
 from singletable.queries import Ref
-from singletable.schema import CREATE_ID
+from singletable.schema import CREATE_ID, model_of
 from singletable.wire import Call, Item, Refusal, Steps
 
 __all__ = ["Create", "Delete", "Get", "One", "Put", "get_call", "put_new"]
@@ -52,7 +52,7 @@ class Get(Generic[E]):
     def steps(self, context: Context) -> Steps[E | None]:
         """Send one GetItem."""
         answer = yield from send(context, get_call(context, self.ref, consistent=self.consistent))
-        return mapper_of(self.ref.entity).read(answer.get("Item"))
+        return context.mapper(self.ref.entity).read(answer.get("Item"))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -78,7 +78,7 @@ class Create(Generic[E]):
 
     def steps(self, context: Context) -> Steps[E]:
         """Draw the missing numbers, then send one conditional PutItem (by sort key: until a number is free)."""
-        mapper = mapper_of(type(self.entity))
+        mapper = context.mapper(type(self.entity))
         mapper.check(self.entity)
         entity = yield from assigned(context, mapper, self.entity, fresh=True)
         return (yield from put_new(context, entity, self))
@@ -86,7 +86,7 @@ class Create(Generic[E]):
 
 def put_new(context: Context, entity: E, operation: object) -> Steps[E]:
     """Put an entity that has its counter numbers where nothing stands; by sort key under the next number."""
-    mapper = mapper_of(type(entity))
+    mapper = context.mapper(type(entity))
     number = mapper.model.sort_key_number
     if number is not None and number.name not in entity.__dict__:
         return (yield from create_numbered(context, mapper, entity, number, operation))
@@ -109,7 +109,7 @@ class Put(Generic[E]):
 
     def steps(self, context: Context) -> Steps[E]:
         """Send one PutItem, after drawing the numbers that are missing."""
-        mapper = mapper_of(type(self.entity))
+        mapper = context.mapper(type(self.entity))
         mapper.check(self.entity)
         entity = yield from assigned(context, mapper, self.entity, fresh=False)
         number = mapper.model.sort_key_number
@@ -147,11 +147,11 @@ class Delete(Generic[E]):
 
     def __post_init__(self) -> None:
         if self.when is not None:
-            check_condition(self.when, mapper_of(self.ref.entity).model.fields, "delete(when=)")
+            check_condition(self.when, model_of(self.ref.entity).fields, "delete(when=)")
 
     def steps(self, context: Context) -> Steps[E | None]:
         """Send one DeleteItem, or one PutItem of a tombstone."""
-        mapper = mapper_of(self.ref.entity)
+        mapper = context.mapper(self.ref.entity)
         call = self._bury(context, mapper) if mapper.model.leaves_tombstones else self._remove(context, mapper)
         answer = yield from conditional(context, mapper.model, call, self)
         if not isinstance(answer, Refusal):

@@ -20,7 +20,7 @@ from singletable.errors import ConditionFailed, NotFound, UnknownField, UsageErr
 from singletable.expressions import Change, Condition, Expressions, Path, all_of
 from singletable.fields import Field, computed
 from singletable.increments import AutoIncrement
-from singletable.mapping import foreign_item, kind_of_item, mapper_of
+from singletable.mapping import foreign_item, kind_of_item
 from singletable.operations.context import Context, backoff
 from singletable.operations.outcome import Outcome, Plan, Standing, field_of, plan_of
 from singletable.operations.sending import send
@@ -59,7 +59,7 @@ class Update(Generic[E]):
 
     def steps(self, context: Context) -> Steps[E]:
         """Send one UpdateItem; a GetItem before it where index keys or computed fields need what is not known."""
-        plan = plan_of(model_of(self.ref.entity), self.ref, self.changes)
+        plan = plan_of(context.model(self.ref.entity), self.ref, self.changes)
         if not plan.must_read:
             return (yield from self._attempt(context, plan, None))
         turn = (context.table, "update", *(str(value) for value in self.ref.key.values()))
@@ -70,7 +70,7 @@ class Update(Generic[E]):
         standing = None if self.loaded is None else Standing(self.loaded, None)
         if standing is None:
             answer = yield from send(context, get_call(context, self.ref, consistent=True))
-            found = mapper_of(self.ref.entity).read(answer.get("Item"))
+            found = context.mapper(self.ref.entity).read(answer.get("Item"))
             if found is None:
                 raise _not_found(self.ref)
             standing = Standing(found, answer["Item"])
@@ -78,7 +78,7 @@ class Update(Generic[E]):
 
     def _attempt(self, context: Context, plan: Plan, standing: Standing | None) -> Steps[E]:
         """Send the update, again from what stands there where another writer was faster."""
-        mapper, tried = mapper_of(self.ref.entity), 0
+        mapper, tried = context.mapper(self.ref.entity), 0
         pauses = backoff(context, ATTEMPTS, base=0.005, cap=0.1)
         write_id = {"S": context.fresh_id()} if any(_unrepeatable(change) for change in self.changes) else None
         while True:

@@ -29,6 +29,8 @@ OPERATIONS = (
 )
 VALUES = ("scalars", "attributes", "choices", "documents", "records", "codecs", "adopted", "options")
 DECLARING = ("annotations", "increments", "indexes", "layouts", "queries", "numbering", "checks", "schema", "patterns")
+ROOMS = (".running", ".reads", ".writes", ".tables", "")
+STORES = tuple(f"{store}{room}" for store in ("store", "aio") for room in ROOMS)
 
 FLOORS: tuple[tuple[str, ...], ...] = (
     ("errors", "wire"),
@@ -36,7 +38,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     (*VALUES, "expressions", "judging", "fields", "belonging"),
     (*DECLARING, "building", "describing", "entity", "mapping"),
     (*(f"operations.{room}" for room in OPERATIONS), "operations"),
-    ("faults", "parsing", "forking", "local", "driver", "loops", "rows", "verbs", "store", "aio"),
+    ("faults", "parsing", "forking", "local", "driver", "loops", "rows", "handed", "verbs", *STORES),
     ("demo", "cli", "__main__"),
 )
 PLACES = {room: (floor, order) for floor, rooms in enumerate(FLOORS) for order, room in enumerate(rooms)}
@@ -50,8 +52,8 @@ OUTSIDE: Mapping[str, tuple[str, ...]] = {
     "boto3": FLOORS[5],
     "botocore": FLOORS[5],
     "types_boto3_dynamodb": FLOORS[5],
-    "aiobotocore": ("aio",),
-    "types_aiobotocore_dynamodb": ("aio",),
+    "aiobotocore": ("aio.running",),
+    "types_aiobotocore_dynamodb": ("aio.running",),
     "moto": ("local",),
     "werkzeug": ("local",),
     "click": FLOORS[TOP],

@@ -352,7 +352,7 @@ def test_the_table_of_each_class_is_looked_at_once(monkeypatch: pytest.MonkeyPat
     def look(kind: type) -> None:
         looked.append(kind.__name__)
 
-    monkeypatch.setattr(store._verbs, "_check", look)
+    monkeypatch.setattr(store._verbs.handed, "check", look)
     users = [User(user_id=f"u{number}", name="A") for number in range(10)]
     store.put_many([*users, Region(country="CN", path=("a",))])
     assert looked == ["User", "Region"]

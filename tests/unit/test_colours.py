@@ -19,7 +19,8 @@ OWN_NEVER = {"local"}
 
 def public(kind: type) -> dict[str, Any]:
     """List what a class offers, by name."""
-    return {name: found for name, found in vars(kind).items() if not name.startswith("_")}
+    members = {name: found for base in reversed(kind.__mro__[:-1]) for name, found in vars(base).items()}
+    return {name: found for name, found in members.items() if not name.startswith("_")}
 
 
 def plain(found: Any) -> Callable[..., Any]:
@@ -46,13 +47,15 @@ def test_the_names_are_the_same(sync: type, awaited: type) -> None:
 @pytest.mark.parametrize("name", ["__init__", *public(Store)])
 def test_the_parameters_are_the_same(name: str) -> None:
     """Every verb takes the same parameters: names, kinds, defaults and types."""
-    assert parameters(plain(vars(Store)[name])) == parameters(plain(vars(AsyncStore)[name]))
+    assert parameters(plain(inspect.getattr_static(Store, name))) == parameters(
+        plain(inspect.getattr_static(AsyncStore, name))
+    )
 
 
 @pytest.mark.parametrize("name", sorted(public(Store).keys() - OWN_NEVER))
 def test_the_answers_are_the_same(name: str) -> None:
     """Every verb gives the same type, but for waiting: rows are asynchronous rows."""
-    sync, awaited = plain(vars(Store)[name]), plain(vars(AsyncStore)[name])
+    sync, awaited = plain(inspect.getattr_static(Store, name)), plain(inspect.getattr_static(AsyncStore, name))
     assert re.sub(r"\bRows\b", "AsyncRows", str(inspect.signature(sync).return_annotation)) == str(
         inspect.signature(awaited).return_annotation
     )
@@ -61,11 +64,11 @@ def test_the_answers_are_the_same(name: str) -> None:
 @pytest.mark.parametrize("name", public(Store))
 def test_what_sends_is_awaited(name: str) -> None:
     """Every verb is a coroutine function in the one colour, unless it gives rows to walk, and in the other never."""
-    found = vars(AsyncStore)[name]
+    found = inspect.getattr_static(AsyncStore, name)
     rows = str(inspect.signature(plain(found)).return_annotation).startswith("AsyncRows")
     sends = inspect.isfunction(found) and not rows
     assert inspect.iscoroutinefunction(plain(found)) is sends
-    assert not inspect.iscoroutinefunction(plain(vars(Store)[name]))
+    assert not inspect.iscoroutinefunction(plain(inspect.getattr_static(Store, name)))
 
 
 def test_stores_are_entered_and_rows_are_walked_in_their_colour() -> None:

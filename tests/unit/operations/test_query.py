@@ -162,17 +162,17 @@ class TestReadPage:
 class TestLimits:
     def test_without_filter_exactly_what_is_wanted(self) -> None:
         """Where every row is an answer, as many rows are asked for as are wanted."""
-        assert [next_asked(REGIONS, 7, each) for each in range(3)] == [7, 7, 7]
+        assert [next_asked(context(), REGIONS, 7, each) for each in range(3)] == [7, 7, 7]
 
     @pytest.mark.parametrize("query", [ORDERS, REGIONS.where(Region.path.exists()), REGIONS.below(depth=1)])
     def test_with_a_filter_four_times_then_doubling(self, query: Query[Any]) -> None:
         """Where rows may fall away, four for one are asked for, and twice as many on each further page."""
-        assert [next_asked(query, 3, each) for each in range(4)] == [12, 24, 48, 96]
+        assert [next_asked(context(), query, 3, each) for each in range(4)] == [12, 24, 48, 96]
 
     def test_never_more_than_ten_thousand(self) -> None:
         """The number of rows asked for is bounded."""
-        assert next_asked(ORDERS, 3000, 0) == 10_000
-        assert next_asked(ORDERS, 1, 60) == 10_000
+        assert next_asked(context(), ORDERS, 3000, 0) == 10_000
+        assert next_asked(context(), ORDERS, 1, 60) == 10_000
 
 
 class TestCount:

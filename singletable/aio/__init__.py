@@ -1,0 +1,35 @@
+"""`AsyncStore`: the verbs of `Store`, awaited; needs the extra `aio` (aiobotocore)."""
+
+from __future__ import annotations
+
+from typing import Never
+
+from singletable.aio.reads import Reads
+from singletable.aio.tables import Tables
+from singletable.aio.writes import Writes
+from singletable.errors import ConfigurationError
+from singletable.handed import check_table
+from singletable.rows import AsyncRows
+from singletable.schema import Table
+from singletable.verbs import Clock, utc_now
+
+__all__ = ["AsyncRows", "AsyncStore"]
+
+
+class AsyncStore(Reads, Writes, Tables):
+    """A table in one place, for asyncio: `async with AsyncStore(app) as store`, or make one and use it.
+
+    `session` is an aiobotocore session and `client` an aiobotocore client that is open; everything else is as for
+    `Store`. There is one client for each event loop, closed by `await store.close()`, by leaving `async with`, or with
+    its loop; a forked child makes its own. A write whose task is cancelled may or may not have happened.
+    ConfigurationError where aiobotocore is not installed.
+    """
+
+    @classmethod
+    def local(cls, table: Table, *, clock: Clock = utc_now) -> Never:
+        """Refuse: the embedded engine (moto) answers no aiobotocore client. ConfigurationError says what to use."""
+        check_table(table)
+        raise ConfigurationError(
+            f"AsyncStore.local({table.name!r}): the embedded engine works with Store only",
+            hint="start an engine, such as `npx dynoxide --port 8000`, and pass endpoint_url='http://127.0.0.1:8000'",
+        )

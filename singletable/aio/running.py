@@ -1,0 +1,90 @@
+"""Where an awaited store's requests go, and how its operations are run."""
+
+from __future__ import annotations
+
+from contextlib import AbstractAsyncContextManager, nullcontext
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+from singletable.errors import ConfigurationError
+from singletable.loops import AsyncDriver
+from singletable.schema import Table
+from singletable.verbs import CONNECT_SECONDS, POOL, Clock, Operation, Verbs, check_place, utc_now
+
+__all__ = ["Running"]
+
+T = TypeVar("T")
+
+
+class Running:
+    """A table in one place, and a driver that runs operations there, awaited."""
+
+    def __init__(
+        self,
+        table: Table,
+        name: str | None = None,
+        *,
+        session: Any = None,
+        client: Any = None,
+        endpoint_url: str | None = None,
+        region: str | None = None,
+        clock: Clock = utc_now,
+    ) -> None:
+        check_place(client, session, endpoint_url, region)
+        self._verbs = Verbs(table, name, clock)
+
+        def connect() -> AbstractAsyncContextManager[Any]:
+            return nullcontext(client) if client is not None else _client(session, endpoint_url, region)
+
+        self._driver = AsyncDriver(connect)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    @property
+    def table(self) -> Table:
+        """The table's declaration."""
+        return self._verbs.table
+
+    @property
+    def name(self) -> str:
+        """The table's name in this place."""
+        return self._verbs.context.table
+
+    async def run(self, operation: Operation[T]) -> T:
+        """Run any operation and give its result."""
+        return await self._driver.run(operation.steps(self._verbs.context))
+
+    async def close(self) -> None:
+        """Close the client of the running loop; the store can still be used."""
+        await self._driver.close()
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {self.table!r} as {self.name!r}>"
+
+
+def _client(session: Any, endpoint_url: str | None, region: str | None) -> AbstractAsyncContextManager[Any]:
+    """Make an aiobotocore client that sends each request once."""
+    try:
+        from aiobotocore.config import AioConfig
+        from aiobotocore.session import get_session
+    except ImportError as error:
+        raise ConfigurationError(
+            "AsyncStore needs aiobotocore, which is not installed", hint='install it: pip install "singletable[aio]"'
+        ) from error
+    made = get_session() if session is None else session
+    config = AioConfig(
+        retries={"total_max_attempts": 1},
+        max_pool_connections=POOL,
+        user_agent_extra="singletable",
+        connect_timeout=CONNECT_SECONDS,
+    )
+    client: AbstractAsyncContextManager[Any] = made.create_client(
+        "dynamodb", endpoint_url=endpoint_url, region_name=region, config=config
+    )
+    return client

@@ -1,0 +1,73 @@
+"""The verbs that write, awaited."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TypeVar
+
+from singletable.aio.running import Running
+from singletable.entity import Entity
+from singletable.expressions import Change, Condition
+from singletable.operations.many import Progress
+from singletable.queries import Ref
+
+__all__ = ["Writes"]
+
+E = TypeVar("E", bound=Entity)
+
+
+class Writes(Running):
+    """What a store can write."""
+
+    async def create(self, entity: E) -> E:
+        """Store a new entity and give it back, its numbers drawn. AlreadyExists where its key is taken."""
+        return await self.run(self._verbs.create(entity))
+
+    async def put(self, entity: E, *, when: Condition | None = None) -> E:
+        """Store an entity in place of what stands there of its own kind; missing numbers are drawn, others kept.
+
+        ForeignItem where another entity's item stands there, ConditionFailed where `when` does not hold.
+        """
+        return await self.run(self._verbs.put(entity, when))
+
+    async def update(
+        self, what: Ref[E] | E, *changes: Change | Mapping[str, object], when: Condition | None = None
+    ) -> E:
+        """Change fields of a stored item, its index keys with them, and give the new entity.
+
+        As `Store.update`: NotFound where nothing stands there, ConditionFailed where `when` does not hold.
+        """
+        return await self.run(self._verbs.update(what, changes, when))
+
+    async def delete(self, what: Ref[E] | E, *, when: Condition | None = None) -> E | None:
+        """Delete an item and give the old entity; None where nothing stood there.
+
+        ForeignItem where another entity's item stands there, ConditionFailed where `when` does not hold.
+        """
+        return await self.run(self._verbs.delete(what, when))
+
+    async def put_many(self, entities: Iterable[E], *, progress: Progress | None = None) -> tuple[E, ...]:
+        """Store many entities in batches of 25 at the same time, replacing what stands at their keys.
+
+        Gives them back with their counter numbers. Unprocessed lists what was not stored. `progress(done, total)` is
+        called as batches end, in the thread where they do.
+        """
+        return await self.run(self._verbs.put_many(entities, progress))
+
+    async def create_many(self, entities: Iterable[E], *, progress: Progress | None = None) -> tuple[E, ...]:
+        """Store many new entities, several at the same time, each on condition that its key is free.
+
+        Gives them back in order with their numbers; by sort key these rise in the order of the list. What is stored
+        stays, and is `done` of the Unprocessed that lists the others in `items` and says why in `causes`.
+        `progress(done, total)` is called after each.
+        """
+        return await self.run(self._verbs.create_many(entities, progress))
+
+    async def delete_many(self, what: Iterable[Ref[Entity] | Entity], *, progress: Progress | None = None) -> None:
+        """Delete many items in batches of 25 at the same time; where nothing stands there is nothing to do.
+
+        Entities whose numbers stay taken, and those of tables with raw keys or rows without tag, are deleted singly
+        under a condition. Unprocessed lists the references of what was not deleted. `progress(done, total)` is called
+        as batches end.
+        """
+        await self.run(self._verbs.delete_many(what, progress))

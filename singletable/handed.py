@@ -1,0 +1,156 @@
+"""What is handed to a verb: checked here to be an entity, a reference or a query of the store's own table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TypeVar
+
+from singletable.entity import Entity
+from singletable.errors import UsageError, kind_of
+from singletable.queries import Query, Ref
+from singletable.schema import Table, kinds_of, model_of
+
+__all__ = ["Handed", "check_name", "check_table", "flag"]
+
+T = TypeVar("T")
+E = TypeVar("E", bound=Entity)
+
+
+class Handed:
+    """Takes what is handed to a store of one table, or raises UsageError with an example of what is wanted."""
+
+    def __init__(self, table: Table) -> None:
+        self.table = table
+
+    def queries(self, queries: Iterable[Query[E]]) -> tuple[Query[E], ...]:
+        """Take one or more queries."""
+        made = tuple(map(self.query, queries))
+        if not made:
+            raise UsageError("no query was given", hint=f"such as {self._example(None, 'key')}")
+        return made
+
+    def query(self, query: Query[E]) -> Query[E]:
+        """Take a query."""
+        if not isinstance(query, Query):
+            raise UsageError(f"given {_given(query)}, wanted a query", hint=f"such as {self._example(query, 'key')}")
+        self.check(query.entity)
+        return query
+
+    def all_own(self, entities: Iterable[E]) -> tuple[E, ...]:
+        """Take many entities."""
+        given = tuple(_listed(entities))
+        for one in {type(each): each for each in given}.values():
+            self.own(one)
+        return given
+
+    def own(self, entity: E) -> E:
+        """Take an entity."""
+        if not isinstance(entity, Entity):
+            raise self._no_entity(entity)
+        self.check(type(entity))
+        return entity
+
+    def ref(self, ref: Ref[E]) -> Ref[E]:
+        """Take a reference."""
+        if not isinstance(ref, Ref):
+            raise UsageError(f"given {_given(ref)}, wanted a reference", hint=f"such as {self._example(ref, 'at')}")
+        self.check(ref.entity)
+        return ref
+
+    def referred(self, what: Ref[E] | E) -> Ref[E]:
+        """Take a reference, or an entity as the reference to its item."""
+        if isinstance(what, Ref):
+            ref: Ref[E] = self.ref(what)
+            return ref
+        if not isinstance(what, Entity):
+            hint = f"such as {self._example(what, 'at')}"
+            raise UsageError(f"given {_given(what)}, wanted a reference or an entity", hint=hint)
+        entity = self.own(what)
+        parts = model_of(type(entity)).primary.parts
+        return type(entity).at(**{name: entity.__dict__.get(name) for name in parts})
+
+    def all_referred(self, what: Iterable[Ref[E] | E]) -> tuple[Ref[E], ...]:
+        """Take many references or entities."""
+        return tuple(map(self.referred, _listed(what)))
+
+    def kind(self, entity: type[E]) -> type[E]:
+        """Take an entity class."""
+        if not isinstance(entity, type):
+            kind = self._kind(entity)
+            hint = f"such as store.scan({'MyEntity' if kind is None else kind.__name__})"
+            raise UsageError(f"given {_given(entity)}, wanted an entity class", hint=hint)
+        self.check(entity)
+        return entity
+
+    def _no_entity(self, given: object) -> UsageError:
+        kind = self._kind(given)
+        hint = "an instance of a subclass of Entity" if kind is None else f"an instance, such as {kind.__name__}(...)"
+        return UsageError(f"given {_given(given)}, wanted an entity", hint=hint)
+
+    def _example(self, given: object, call: str) -> str:
+        """Write the call that makes a query ("key") or reference ("at") of the class in hand."""
+        kind = self._kind(given)
+        if kind is None:
+            return f"MyEntity.{call}(...)"
+        model = kinds_of(kind)[0]
+        parts = model.primary.pk_parts if call == "key" else model.primary.parts
+        return f"{model.name}.{call}({', '.join(f'{part}=...' for part in parts)})"
+
+    def _kind(self, given: object) -> type[Entity] | None:
+        """Find the entity class that something stands for, or else one of the table."""
+        kind = _class_of(given)
+        if issubclass(kind, Entity) and kind.__table__ is not None:
+            return kind
+        return next(iter(self.table.entities), None)
+
+    def check(self, entity: type) -> None:
+        """Check that an entity class is one of the table, and that the table is sound."""
+        table = kinds_of(entity)[0].table
+        if table is not self.table:
+            raise UsageError(
+                f"{entity.__name__} belongs to table {table.name!r}, this store holds {self.table.name!r}",
+                hint="make a Store for that table",
+            )
+        self.table.check()
+
+
+def check_table(table: object) -> None:
+    """Raise UsageError where a store is made of anything but a Table, such as an entity class or a name."""
+    if isinstance(table, Table):
+        return
+    kind = _class_of(table)
+    hint = f"hand over the Table that {kind.__name__} is declared with: table=..."
+    if not issubclass(kind, Entity):
+        hint = 'such as app = Table("app"), and class User(Entity, table=app, ...)'
+    raise UsageError(f"a store was given {_given(table)}, wanted a Table", hint=hint)
+
+
+def _listed(given: Iterable[T]) -> Iterable[T]:
+    if isinstance(given, Entity | Ref) or not isinstance(given, Iterable):
+        hint = "a list or another iterable of them; store.put(...), .create(...) and .delete(...) take one"
+        raise UsageError(f"given {_given(given)}, wanted many at once", hint=hint)
+    return given
+
+
+def check_name(name: object) -> None:
+    """Raise UsageError for what cannot be a table's name."""
+    if name is not None and (not isinstance(name, str) or not name):
+        raise UsageError(f"name= was given {_given(name)}, wanted text", hint="leave it out for the Table's own name")
+
+
+def flag(consistent: object) -> bool:
+    """Take True or False for `consistent=`."""
+    if not isinstance(consistent, bool):
+        raise UsageError(f"consistent= was given {_given(consistent)}, wanted True or False", hint="False costs half")
+    return consistent
+
+
+def _class_of(given: object) -> type:
+    """Give the class that something is, is of, or refers to."""
+    kind: object = getattr(given, "entity", None) if issubclass(type(given), Ref | Query) else given
+    return kind if isinstance(kind, type) else type(given)
+
+
+def _given(value: object) -> str:
+    """Describe what was given: a class by its name, anything else by its kind."""
+    return f"the class {value.__name__}" if isinstance(value, type) else kind_of(value)

@@ -1,0 +1,45 @@
+"""`Store`: one table in one place, and the verbs on it.
+
+Theory of operation. A store binds a `Table` to a name, a client and a clock. Each verb makes one operation and runs it;
+there is no I/O anywhere else. The client is made when the first request is sent, once per store, by boto3's own rules
+for sessions, regions, endpoints and credentials; it sends each request once, since the operations themselves send again
+and so know of every attempt. A client that is handed in keeps its own configuration.
+"""
+
+from __future__ import annotations
+
+from typing import Self
+
+from singletable.handed import check_table
+from singletable.local import local_client
+from singletable.schema import Table
+from singletable.store.reads import Reads
+from singletable.store.tables import Tables
+from singletable.store.writes import Writes
+from singletable.verbs import Clock, utc_now
+
+__all__ = ["Store"]
+
+
+class Store(Reads, Writes, Tables):
+    """A table in one place; safe to share between threads, one for each process is enough.
+
+    `name` is the table's name there (the declared one if left out). `client`, or `session`, `endpoint_url` and `region`
+    say where; without them boto3's environment rules hold (`AWS_PROFILE`, `AWS_DEFAULT_REGION`,
+    `AWS_ENDPOINT_URL_DYNAMODB`, `AWS_MAX_ATTEMPTS` and so on). Nothing is sent, and no client made, before the first
+    verb. DeclarationError where the table's entities do not fit together.
+
+    After a fork the child makes a client of its own; one that is handed in is kept, so make it after the fork.
+    """
+
+    @classmethod
+    def local(cls, table: Table, *, clock: Clock = utc_now) -> Self:
+        """Make a store on an embedded engine in this process, with the table created.
+
+        For demos, tests and learning: it needs the extra `local` (moto), keeps everything in memory, and is seen by
+        this store alone. ConfigurationError where moto is not installed.
+        """
+        check_table(table)
+        store = cls(table, client=local_client(), clock=clock)
+        store.create_table()
+        return store

@@ -1,0 +1,161 @@
+"""The verbs that read."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypeVar, overload
+
+from singletable.entity import Entity
+from singletable.expressions import Condition
+from singletable.operations.get_many import Missing
+from singletable.queries import Query, Ref
+from singletable.rows import Rows
+from singletable.store.running import Running
+
+__all__ = ["Reads"]
+
+E = TypeVar("E", bound=Entity)
+A = TypeVar("A", bound=Entity)
+B = TypeVar("B", bound=Entity)
+C = TypeVar("C", bound=Entity)
+D = TypeVar("D", bound=Entity)
+F = TypeVar("F", bound=Entity)
+
+
+class Reads(Running):
+    """What a store can read."""
+
+    def get(self, ref: Ref[E], *, consistent: bool = False) -> E | None:
+        """Read one item; None where nothing stands there. ForeignItem where another entity's item does."""
+        return self.run(self._verbs.get(ref, consistent))
+
+    def one(self, ref: Ref[E], *, consistent: bool = False) -> E:
+        """Read one item that must be there; NotFound where it is not."""
+        return self.run(self._verbs.one(ref, consistent))
+
+    @overload
+    def get_many(
+        self, a: Ref[A], b: Ref[B], /, *, missing: Literal["hole"] = ..., consistent: bool = ...
+    ) -> tuple[A | None, B | None]: ...
+    @overload
+    def get_many(
+        self, a: Ref[A], b: Ref[B], c: Ref[C], /, *, missing: Literal["hole"] = ..., consistent: bool = ...
+    ) -> tuple[A | None, B | None, C | None]: ...
+    @overload
+    def get_many(
+        self, a: Ref[A], b: Ref[B], c: Ref[C], d: Ref[D], /, *, missing: Literal["hole"] = ..., consistent: bool = ...
+    ) -> tuple[A | None, B | None, C | None, D | None]: ...
+    @overload
+    def get_many(
+        self,
+        a: Ref[A],
+        b: Ref[B],
+        c: Ref[C],
+        d: Ref[D],
+        f: Ref[F],
+        /,
+        *,
+        missing: Literal["hole"] = ...,
+        consistent: bool = ...,
+    ) -> tuple[A | None, B | None, C | None, D | None, F | None]: ...
+    @overload
+    def get_many(
+        self, a: Ref[A], b: Ref[B], /, *, missing: Literal["raise"], consistent: bool = ...
+    ) -> tuple[A, B]: ...
+    @overload
+    def get_many(
+        self, a: Ref[A], b: Ref[B], c: Ref[C], /, *, missing: Literal["raise"], consistent: bool = ...
+    ) -> tuple[A, B, C]: ...
+    @overload
+    def get_many(
+        self, a: Ref[A], b: Ref[B], c: Ref[C], d: Ref[D], /, *, missing: Literal["raise"], consistent: bool = ...
+    ) -> tuple[A, B, C, D]: ...
+    @overload
+    def get_many(
+        self,
+        a: Ref[A],
+        b: Ref[B],
+        c: Ref[C],
+        d: Ref[D],
+        f: Ref[F],
+        /,
+        *,
+        missing: Literal["raise"],
+        consistent: bool = ...,
+    ) -> tuple[A, B, C, D, F]: ...
+    @overload
+    def get_many(
+        self, *refs: Ref[E], missing: Literal["hole"] = ..., consistent: bool = ...
+    ) -> tuple[E | None, ...]: ...
+    @overload
+    def get_many(self, *refs: Ref[E], missing: Literal["skip", "raise"], consistent: bool = ...) -> tuple[E, ...]: ...
+    def get_many(self, *refs: Ref[Any], missing: Missing = "hole", consistent: bool = False) -> tuple[Any, ...]:
+        """Read many items, a hundred a request, in the order of their references; each key is asked for once.
+
+        An item that is not there is None (`missing="hole"`), left out ("skip"), or NotFound ("raise"). ForeignItem
+        where another entity's item stands; Unprocessed lists the references that DynamoDB kept not answering.
+        """
+        return self.run(self._verbs.get_many(refs, missing, consistent))
+
+    @overload
+    def query(self, a: Query[A], /, *, merged: bool = ...) -> Rows[A]: ...
+    @overload
+    def query(self, a: Query[A], b: Query[B], /, *, merged: bool = ...) -> Rows[A | B]: ...
+    @overload
+    def query(self, a: Query[A], b: Query[B], c: Query[C], /, *, merged: bool = ...) -> Rows[A | B | C]: ...
+    @overload
+    def query(
+        self, a: Query[A], b: Query[B], c: Query[C], d: Query[D], /, *, merged: bool = ...
+    ) -> Rows[A | B | C | D]: ...
+    @overload
+    def query(
+        self, a: Query[A], b: Query[B], c: Query[C], d: Query[D], f: Query[F], /, *, merged: bool = ...
+    ) -> Rows[A | B | C | D | F]: ...
+    @overload
+    def query(self, *queries: Query[E], merged: bool = ...) -> Rows[E]: ...
+    def query(self, *queries: Query[Any], merged: bool = False) -> Rows[Any]:
+        """Read queries lazily, a page at a time; iterate over the answer, or take `.all()`.
+
+        Several are read one after the other, or with `merged=True` as one in key order; QueryError where they have no
+        order in common, being of different indexes or directions.
+        """
+        return Rows(self._verbs.query(queries, merged), self.run)
+
+    @overload
+    def first(self, a: Query[A], /, *, merged: bool = ...) -> A | None: ...
+    @overload
+    def first(self, a: Query[A], b: Query[B], /, *, merged: bool = ...) -> A | B | None: ...
+    @overload
+    def first(self, a: Query[A], b: Query[B], c: Query[C], /, *, merged: bool = ...) -> A | B | C | None: ...
+    @overload
+    def first(
+        self, a: Query[A], b: Query[B], c: Query[C], d: Query[D], /, *, merged: bool = ...
+    ) -> A | B | C | D | None: ...
+    @overload
+    def first(
+        self, a: Query[A], b: Query[B], c: Query[C], d: Query[D], f: Query[F], /, *, merged: bool = ...
+    ) -> A | B | C | D | F | None: ...
+    @overload
+    def first(self, *queries: Query[E], merged: bool = ...) -> E | None: ...
+    def first(self, *queries: Query[Any], merged: bool = False) -> Any:
+        """Read the first entity that `query` would give; None where there is none."""
+        return self.run(self._verbs.first(queries, merged))
+
+    def count(self, *queries: Query[Entity]) -> int:
+        """Count what queries give, over all their pages."""
+        return self.run(self._verbs.count(queries))
+
+    def scan(
+        self,
+        entity: type[E],
+        *,
+        segments: int = 1,
+        where: Condition | None = None,
+        limit: int | None = None,
+        consistent: bool = False,
+    ) -> Rows[E]:
+        """Read every item of an entity by going through the whole table, in no order.
+
+        DynamoDB reads and bills all items of the table, whoever's they are; `where` filters after that, and `limit`
+        counts after the filter. With `segments` so many parts of the table are read at the same time.
+        """
+        return Rows(self._verbs.scan(entity, segments, where, limit, consistent), self.run)
