@@ -36,6 +36,7 @@ from singletable.errors import (
     TagClash,
     TemplateError,
     Throttled,
+    UniqueViolation,
     UnknownField,
     UnknownPart,
     Unprocessed,
@@ -48,11 +49,14 @@ from singletable.fields import Field, computed
 from singletable.increments import AutoIncrement, Sequence
 from singletable.indexes import GlobalIndex, LocalIndex
 from singletable.mapping import from_item, to_dict, to_item
+from singletable.operations.by_value import UniqueRef, unique_ref
+from singletable.operations.guarding import UniqueReport
 from singletable.patterns import BoundKey, Key, pattern
 from singletable.queries import Query, Ref
 from singletable.rows import Rows
 from singletable.schema import Table
 from singletable.store import Store
+from singletable.uniques import Unique
 
 __all__ = [
     "AlreadyExists",
@@ -99,6 +103,10 @@ __all__ = [
     "TagClash",
     "TemplateError",
     "Throttled",
+    "Unique",
+    "UniqueRef",
+    "UniqueReport",
+    "UniqueViolation",
     "UnknownField",
     "UnknownPart",
     "Unprocessed",
@@ -112,4 +120,5 @@ __all__ = [
     "pattern",
     "to_dict",
     "to_item",
+    "unique_ref",
 ]

@@ -21,6 +21,7 @@ from singletable.layouts import Layout
 from singletable.numbering import Numbering, in_order, numbering
 from singletable.patterns import Binding, BoundKey, Key
 from singletable.schema import CREATE_ID, HIDDEN, WRITE_ID, Declared, Model, Table, model_of
+from singletable.uniques import Unique, Uniqueness, uniqueness
 
 __all__ = ["check_options", "declare"]
 
@@ -135,6 +136,7 @@ class _Plan:
             numbers=tuple(in_order(self._numbers(layout, binding.types, aliases))),
             family=self.primary.root,
             patterns=_patterns(self.cls),
+            uniques=tuple(self._uniques(names, binding)),
         )
 
     def _types(self) -> dict[str, object]:
@@ -152,6 +154,26 @@ class _Plan:
                     _refuse_new_counter(self.cls, number, f"{aliases[0]}.{number.attribute}", layout)
                 self._check_adopted(field)
                 yield number
+
+    def _uniques(self, names: Names, binding: Binding) -> Iterable[Uniqueness]:
+        for unique in (*_unique_fields(self.fields), *_uniques(self.cls)):
+            self._check_unique(unique, names)
+            tag = unique.tag or names[0] or self.cls.__name__
+            yield uniqueness(unique, tag, binding.attributes, binding.types)
+
+    def _check_unique(self, unique: Unique, names: Names) -> None:
+        """Refuse what is unique where its guards could not stand, or would not be found."""
+        if self.table.pk.attribute_type != "S":
+            raise DeclarationError(
+                f"{self.cls.__qualname__}: {unique!r} needs guards, which cannot stand under a partition key that is "
+                "no text",
+                hint='declare Table(..., pk="PK") with text keys, or make the field the primary key',
+            )
+        if names[1] and unique.tag is None:
+            raise DeclarationError(
+                f"{self.cls.__qualname__}: the guards of {unique!r} were named by the tag of then",
+                hint=f'say so: Unique({", ".join(map(repr, unique.fields))}, tag="{names[1][0]}")',
+            )
 
     def _check_adopted(self, field: AutoIncrement) -> None:
         """Refuse to count in an attribute that is something else already."""
@@ -285,6 +307,17 @@ def _check_same_text(child: str, parent: str, mine: BoundTemplate, theirs: Bound
 
 def _kind(name: str) -> str:
     return "text" if name == "str" else f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
+
+
+def _unique_fields(fields: Fields) -> list[Unique]:
+    return [Unique(name) for name, field in fields.items() if field.unique]
+
+
+def _uniques(cls: type) -> list[Unique]:
+    found: dict[str, Unique] = {}
+    for base in reversed(cls.__mro__):
+        found |= {name: value for name, value in vars(base).items() if isinstance(value, Unique)}
+    return list(found.values())
 
 
 def _attributes(fields: Fields) -> dict[str, str]:

@@ -47,9 +47,13 @@ class Field(Generic[T]):
     if TYPE_CHECKING:
 
         @overload
-        def __init__(self, *, name: str | None = ..., codec: Codec | Attribute | None = ...) -> None: ...
+        def __init__(
+            self, *, name: str | None = ..., codec: Codec | Attribute | None = ..., unique: bool = ...
+        ) -> None: ...
         @overload
-        def __init__(self, *, default: T, name: str | None = ..., codec: Codec | Attribute | None = ...) -> None: ...
+        def __init__(
+            self, *, default: T, name: str | None = ..., codec: Codec | Attribute | None = ..., unique: bool = ...
+        ) -> None: ...
         @overload
         def __init__(
             self,
@@ -57,6 +61,7 @@ class Field(Generic[T]):
             default_factory: Callable[[], T],
             name: str | None = ...,
             codec: Codec | Attribute | None = ...,
+            unique: bool = ...,
         ) -> None: ...
 
     def __init__(
@@ -66,11 +71,13 @@ class Field(Generic[T]):
         default_factory: Any = MISSING,
         name: str | None = None,
         codec: Codec | Attribute | None = None,
+        unique: bool = False,
     ) -> None:
         check_options(default, default_factory, name)
         self.default = default
         self.default_factory = default_factory
         self.stored_name = name
+        self.unique = unique
         self.name: str = ""
         self.owner: type | None = None
         self.annotation: object = MISSING

@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from singletable.entity import Entity
 from singletable.errors import UsageError, kind_of
+from singletable.operations.by_value import UniqueRef
 from singletable.queries import Query, Ref
 from singletable.schema import Table, kinds_of, model_of
 
@@ -54,6 +55,11 @@ class Handed:
         """Take a reference."""
         if not isinstance(ref, Ref):
             raise UsageError(f"given {_given(ref)}, wanted a reference", hint=f"such as {self._example(ref, 'at')}")
+        self.check(ref.entity)
+        return ref
+
+    def unique_ref(self, ref: UniqueRef[E]) -> UniqueRef[E]:
+        """Take a reference by a unique value."""
         self.check(ref.entity)
         return ref
 

@@ -20,6 +20,7 @@ from singletable.indexes import GlobalIndex, KeyAttribute, KeyColumn, LocalIndex
 from singletable.layouts import Column, Layout
 from singletable.numbering import Numbering
 from singletable.options import check_attribute
+from singletable.uniques import Uniqueness
 
 __all__ = ["CREATE_ID", "GONE_AT", "HIDDEN", "WRITE_ID", "Declared", "Model", "Table", "kinds_of", "model_of"]
 
@@ -205,6 +206,11 @@ class Model:
     numbers: Sequence[Numbering]
     family: object
     patterns: tuple[str, ...]
+    uniques: tuple[Uniqueness, ...] = ()
+
+    def hidden(self, key: str) -> str:
+        """Give the partition key of a hidden item, "#!SEQ#order"."""
+        return key
 
     @property
     def computed(self) -> tuple[computed[Any], ...]:

@@ -21,7 +21,7 @@ from singletable.operations.sending import send
 from singletable.queries import Ref
 from singletable.wire import Call, Item, Pause, Steps
 
-__all__ = ["GetMany", "Missing"]
+__all__ = ["BATCH_KEYS", "GetMany", "Missing", "ReadBatch"]
 
 E = TypeVar("E", bound=Entity)
 
@@ -56,9 +56,9 @@ class GetMany(Generic[E]):
         found = {(entity, place): context.mapper(entity).read(items.get(place)) for entity, place in wanted}
         return self._answer([found[ref.entity, place] for ref, place in zip(self.refs, places, strict=True)])
 
-    def _batches(self, asked: Mapping[Hashable, Ref[E]]) -> list[_ReadBatch]:
+    def _batches(self, asked: Mapping[Hashable, Ref[E]]) -> list[ReadBatch]:
         return [
-            _ReadBatch(self.refs[0].layout, {place: asked[place].key for place in part}, self.consistent)
+            ReadBatch(self.refs[0].layout, {place: asked[place].key for place in part}, self.consistent)
             for part in slices(list(asked), BATCH_KEYS)
         ]
 
@@ -75,7 +75,7 @@ class GetMany(Generic[E]):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _ReadBatch:
+class ReadBatch:
     """Up to a hundred keys by their places."""
 
     layout: Layout

@@ -24,17 +24,40 @@ KEYS = (
     *("questions", "native", "bounds", "clash"),
 )
 OPERATIONS = (
-    *("context", "sending", "actions", "drafts", "writing", "commit", "carrying", "counters", "increment", "get"),
+    *(
+        "context",
+        "sending",
+        "actions",
+        "drafts",
+        "writing",
+        "commit",
+        "carrying",
+        "counters",
+        "guards",
+        "increment",
+        "get",
+    ),
     *("create", "put", "delete", "check", "outcome", "update"),
     *("query", "merge", "scan", "many", "get_many", "create_many", "batch", "tables"),
 )
 VALUES = ("scalars", "attributes", "choices", "documents", "records", "codecs", "adopted", "options")
-DECLARING = ("annotations", "increments", "indexes", "layouts", "queries", "numbering", "checks", "schema", "patterns")
+DECLARING = (
+    "annotations",
+    "increments",
+    "indexes",
+    "layouts",
+    "queries",
+    "numbering",
+    "checks",
+    "uniques",
+    "schema",
+    "patterns",
+)
 ROOMS = (".running", ".reads", ".writes", ".tables", "")
 STORES = tuple(f"{store}{room}" for store in ("store", "aio") for room in ROOMS)
 
 FLOORS: tuple[tuple[str, ...], ...] = (
-    ("errors", "wire"),
+    ("wording", "errors", "wire"),
     (*(f"keys.{room}" for room in KEYS), "keys", "sizes"),
     (*VALUES, "expressions", "judging", "fields", "belonging"),
     (*DECLARING, "building", "describing", "entity", "mapping"),
