@@ -5,6 +5,7 @@ Entities are data, operations are values, a store runs them.
 
 from __future__ import annotations
 
+from singletable.dictionaries import from_dict, to_dict
 from singletable.entity import Entity, evolve, fields
 from singletable.errors import (
     AlreadyExists,
@@ -45,9 +46,10 @@ from singletable.errors import (
 )
 from singletable.expressions import Change, Condition
 from singletable.fields import Field, computed
+from singletable.identifiers import Ulid, Uuid7
 from singletable.increments import AutoIncrement, Sequence
 from singletable.indexes import GlobalIndex, LocalIndex
-from singletable.mapping import from_item, to_dict, to_item
+from singletable.mapping import from_item, to_item
 from singletable.patterns import BoundKey, Key, pattern
 from singletable.queries import Query, Ref
 from singletable.rows import Rows
@@ -99,15 +101,18 @@ __all__ = [
     "TagClash",
     "TemplateError",
     "Throttled",
+    "Ulid",
     "UnknownField",
     "UnknownPart",
     "Unprocessed",
     "Unreachable",
     "UnresolvedName",
     "UsageError",
+    "Uuid7",
     "computed",
     "evolve",
     "fields",
+    "from_dict",
     "from_item",
     "pattern",
     "to_dict",

@@ -28,7 +28,17 @@ OPERATIONS = (
     *("create", "put", "delete", "check", "outcome", "update"),
     *("query", "merge", "scan", "many", "get_many", "create_many", "batch", "tables"),
 )
-VALUES = ("scalars", "attributes", "choices", "documents", "records", "codecs", "adopted", "options")
+VALUES = (
+    "scalars",
+    "attributes",
+    "choices",
+    "documents",
+    "records",
+    "pydantic_records",
+    "codecs",
+    "adopted",
+    "options",
+)
 DECLARING = ("annotations", "increments", "indexes", "layouts", "queries", "numbering", "checks", "schema", "patterns")
 ROOMS = (".running", ".reads", ".writes", ".tables", "")
 STORES = tuple(f"{store}{room}" for store in ("store", "aio") for room in ROOMS)
@@ -36,14 +46,14 @@ STORES = tuple(f"{store}{room}" for store in ("store", "aio") for room in ROOMS)
 FLOORS: tuple[tuple[str, ...], ...] = (
     ("errors", "wire"),
     (*(f"keys.{room}" for room in KEYS), "keys", "sizes"),
-    (*VALUES, "expressions", "judging", "fields", "belonging"),
-    (*DECLARING, "building", "describing", "entity", "mapping"),
+    (*VALUES, "expressions", "judging", "declaration", "fields", "belonging"),
+    (*DECLARING, "building", "describing", "pydantic_schema", "entity", "mapping", "dictionaries"),
     (*(f"operations.{room}" for room in OPERATIONS), "operations"),
-    ("faults", "parsing", "forking", "local", "driver", "loops", "rows", "handed", "verbs", *STORES),
+    ("faults", "parsing", "forking", "identifiers", "local", "driver", "loops", "rows", "handed", "verbs", *STORES),
     ("demo", "cli", "__main__"),
 )
 PLACES = {room: (floor, order) for floor, rooms in enumerate(FLOORS) for order, room in enumerate(rooms)}
-PUBLIC = ("rows", "store")
+PUBLIC = ("identifiers", "rows", "store")
 """What of the floor of the world belongs to the public surface."""
 UNPLACED = (len(FLOORS), 0)
 """A module without a floor counts as above all, so that nothing may import it before it is placed."""
@@ -57,6 +67,7 @@ OUTSIDE: Mapping[str, tuple[str, ...]] = {
     "types_aiobotocore_dynamodb": ("aio.running",),
     "moto": ("local",),
     "werkzeug": ("local",),
+    "pydantic_core": ("pydantic_schema",),
     "click": FLOORS[TOP],
     "rich": FLOORS[TOP],
 }

@@ -29,7 +29,7 @@ DOCS = PROJECT / "docs"
 OPTIONS: Mapping[str, tuple[Callable[..., object], str]] = {
     "AutoIncrement": (AutoIncrement.__init__, "numbers.md"),
     "Sequence": (Sequence.__init__, "numbers.md"),
-    "Field": (vars(Field)["__init__"], "reference.md"),
+    "Field": (Field.__init__, "reference.md"),
     "Key": (Key.__init__, "reference.md"),
     "Table": (Table.__init__, "reference.md"),
     "Entity": (Entity.__init_subclass__, "reference.md"),
