@@ -16,7 +16,7 @@ from singletable.errors import DeclarationError, FieldValueError, kind_of
 from singletable.options import MISSING, check_default, check_options, check_switches
 from singletable.wire import AttributeValue
 
-__all__ = ["Declaration"]
+__all__ = ["Declaration", "validator_name"]
 
 T = TypeVar("T")
 
@@ -194,7 +194,9 @@ class Declaration(Generic[T]):
                 return
         except (ValueError, AssertionError) as error:
             cause = None if self.sensitive else error
-        raise self._refusal(f"a value ({kind_of(value)})", f"one that {_named(self.validate)} accepts") from cause
+        raise self._refusal(
+            f"a value ({kind_of(value)})", f"one that its validate={validator_name(self.validate)} accepts"
+        ) from cause
 
     def misfit(self, error: CodecError) -> FieldValueError:
         """Say which field of which entity a value did not fit, and how it is mended."""
@@ -209,7 +211,11 @@ def _of(owner: type | None) -> str:
     return "" if owner is None else f"{owner.__qualname__}."
 
 
-def _named(validate: Callable[[Any], object]) -> str:
-    """Call a validator by its name, where it has one that says something."""
+def validator_name(validate: Callable[[Any], object]) -> str:
+    """Call a validator by its name; a lambda has none that says something.
+
+    >>> validator_name(len), validator_name(lambda value: value > 0)
+    ('len', '')
+    """
     name = getattr(validate, "__name__", "<")
-    return "its validate=" if name.startswith("<") else f"its validate={name}"
+    return "" if name.startswith("<") else str(name)

@@ -284,7 +284,8 @@ def _check_annotation(cls: type[Entity], field: Field[Any], annotation: object) 
 def _inherited(cls: type[Entity]) -> dict[str, Field[Any]]:
     found: dict[str, Field[Any]] = {}
     for base in reversed(cls.__mro__[1:]):
-        found |= base.__dict__.get("__fields__", {})
+        own = vars(base)
+        found |= {name: field for name, field in own.get("__fields__", {}).items() if own.get(name) is field}
     return found
 
 

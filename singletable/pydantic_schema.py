@@ -130,7 +130,7 @@ def _writing(cls: type[Any], shown: Fields) -> Any:
     def write(value: Any, handler: Any) -> Any:
         if not isinstance(value, cls):
             raise PydanticSerializationUnexpectedValue(f"wanted a {cls.__name__}, given {type(value).__name__}")
-        own: Fields = vars(type(value))["__fields__"]
+        own: Fields = value.__fields__
         found = {name: _value(value, name) for name in shown if not own[name].hidden}
         return handler({name: each for name, each in found.items() if each is not MISSING})
 

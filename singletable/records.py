@@ -89,12 +89,12 @@ class Member:
     """Whether the constructor takes it."""
 
 
-def is_record(kind: object) -> typing.TypeGuard[type[Any]]:
+def is_record(kind: Any) -> typing.TypeGuard[type[Any]]:
     """Say whether a type is a dataclass or a TypedDict."""
     return isinstance(kind, type) and (dataclasses.is_dataclass(kind) or _is_dict(kind))
 
 
-def _is_dict(kind: object) -> bool:
+def _is_dict(kind: Any) -> bool:
     """Say whether a type is a TypedDict, of `typing` or of `typing_extensions` (which pydantic wants before 3.12)."""
     return typing.is_typeddict(kind) or type(kind).__name__ == "_TypedDictMeta"
 
