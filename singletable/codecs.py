@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from enum import Enum
 from types import NoneType, UnionType
-from typing import Any, Literal, Union, get_args, get_origin
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin
 
 from singletable.attributes import Codec, optional, scalar_codec, set_codec
 from singletable.choices import Unsuitable, enum_scalar, literal_scalar
@@ -197,6 +197,8 @@ def _reason(plain: Any) -> str:
     kind = get_origin(plain) or plain
     if isinstance(plain, str):
         return "a type is wanted, not its name; resolve the annotation first"
+    if isinstance(plain, TypeVar):
+        return "a generic base leaves it open; declare the field anew in each kind, with its type"
     example = next((example for container, example in _EXAMPLES.items() if container is kind), None)
     if example is not None:
         return f"say of what, as in {example}"

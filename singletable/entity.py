@@ -12,6 +12,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import Any, ClassVar, NoReturn, Self, TypeVar, dataclass_transform
 
 from singletable.annotations import (
@@ -69,7 +70,7 @@ class Entity:
         annotations = read_annotations(cls)
         own = _own_fields(cls, annotations)
         for name, field in own.items():
-            field.declare(name, lambda: _settle(cls, own, annotations), cls)
+            field.declare(name, partial(_settle, cls, own, annotations, name), cls)
             setattr(cls, name, field)
         cls.__fields__ = {**_inherited(cls), **own}
         if table is not None:
@@ -259,12 +260,17 @@ def _field(cls: type[Entity], name: str) -> Field[Any]:
     )
 
 
-def _settle(cls: type[Entity], own: Mapping[str, Field[Any]], annotations: Annotations) -> None:
-    """Give each field of one class body its type. UnresolvedName while a name is missing."""
+def _settle(cls: type[Entity], own: Mapping[str, Field[Any]], annotations: Annotations, asked: str) -> None:
+    """Give each field of one class body its type. UnresolvedName while a name is missing.
+
+    A type that a generic base leaves open is an error only where that very field is asked for.
+    """
     for name, field in own.items():
         if field.annotation is MISSING:
             hint = annotations.resolve(name)
             annotation = hint if isinstance(field, computed) else field_type(hint)
+            if name != asked and (isinstance(annotation, TypeVar) or getattr(annotation, "__parameters__", ())):
+                continue
             _check_annotation(cls, field, annotation)
             field.settle(annotation, annotations.scope)
 

@@ -31,9 +31,10 @@ from singletable.errors import (
 from singletable.fields import Field, computed
 from singletable.mapping import from_item, to_item
 from singletable.operations.batch import PutMany
+from singletable.operations.create import Create
 from singletable.operations.create_many import CreateMany
 from singletable.operations.many import Tally, WriteBatch
-from singletable.operations.single import Create, Put
+from singletable.operations.put import Put
 from singletable.operations.update import Update, changes_of
 from singletable.patterns import Key
 from singletable.schema import Table, model_of
@@ -267,6 +268,7 @@ class TestValidate:
         assert to_item(evolve(old, price=Decimal(2)))["price"] == {"N": "2"}
         answer = {"Attributes": {**to_item(ANN), "price": {"N": "-1"}}}
         updated, calls = play(Update(REF, (Account.name.set("B"),), None, old).steps(context()), answer)
+        assert updated is not None
         assert (updated.price, len(calls)) == (Decimal(-1), 1)
 
     def test_a_default_is_validated_in_the_class_statement(self) -> None:

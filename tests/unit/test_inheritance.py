@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import pytest
 
@@ -105,6 +105,30 @@ def test_a_foreign_item_is_not_read_as_a_kind() -> None:
     with pytest.raises(Exception, match="tagged 'memo'") as caught:
         from_item(Task, to_item(MEMO))
     assert type(caught.value).__name__ == "ForeignItem"
+
+
+T = TypeVar("T")
+
+
+class Box(Entity, Generic[T], table=table):
+    """A generic base, whose field has no type yet."""
+
+    box_id: Field[str]
+    content: Field[T]
+
+
+def test_a_generic_base_is_filled_in_by_each_kind() -> None:
+    """A kind of a generic base declares the open field anew; where it does not, the error says so."""
+
+    class Numbers(Box[int], tag="numbers"):
+        content: Field[int]
+        key = Key(pk="#NUMBERS#{box_id}", sk="#B")
+
+    assert from_item(Numbers, to_item(Numbers(box_id="1", content=7))).content == 7
+    with pytest.raises(DeclarationError, match="declare the field anew in each kind"):
+
+        class Open(Box[str], tag="open"):
+            key = Key(pk="#OPEN#{box_id}", sk="#B")
 
 
 def test_a_field_outside_of_an_entity_is_refused() -> None:
