@@ -269,10 +269,15 @@ def _settle(cls: type[Entity], own: Mapping[str, Field[Any]], annotations: Annot
         if field.annotation is MISSING:
             hint = annotations.resolve(name)
             annotation = hint if isinstance(field, computed) else field_type(hint)
-            if name != asked and (isinstance(annotation, TypeVar) or getattr(annotation, "__parameters__", ())):
+            if name != asked and _is_open(annotation):
                 continue
             _check_annotation(cls, field, annotation)
             field.settle(annotation, annotations.scope)
+
+
+def _is_open(annotation: Any) -> bool:
+    """Say whether a type variable of a generic base stands in an annotation."""
+    return isinstance(annotation, TypeVar) or bool(getattr(annotation, "__parameters__", None))
 
 
 def _check_annotation(cls: type[Entity], field: Field[Any], annotation: object) -> None:
