@@ -83,6 +83,19 @@ def whole(error: BaseException) -> str:
     return "".join(traceback.format_exception(error)) + repr(error)
 
 
+FAILURES: list[tuple[Any, list[Any]]] = [
+    (Create(ANN), [condition_failed(to_item(ANN))]),
+    (Create(ANN), [condition_failed(sent=2), {}]),
+    (Put(ANN, Account.password == "x"), [condition_failed(to_item(ANN))]),
+    (
+        Update(REF, (Account.password.set("x"),), Account.password == "y", ANN),
+        [condition_failed(to_item(ANN))] * 2,
+    ),
+    (PutMany((ANN,)), [lost()] * 4),
+]
+"""Writes that end badly, and what they are answered."""
+
+
 class TestReadOnly:
     @pytest.mark.parametrize("change", [Account.opened.set(date(2026, 2, 2)), {"opened": date(2026, 2, 2)}])
     def test_an_update_is_refused_before_anything_is_sent(self, change: Any) -> None:
@@ -168,19 +181,7 @@ class TestSensitive:
             flow()
         assert SECRET not in whole(caught.value)
 
-    @pytest.mark.parametrize(
-        ("flow", "answers"),
-        [
-            (Create(ANN), [condition_failed(to_item(ANN))]),
-            (Create(ANN), [condition_failed(sent=2), {}]),
-            (Put(ANN, Account.password == "x"), [condition_failed(to_item(ANN))]),
-            (
-                Update(REF, (Account.password.set("x"),), Account.password == "y", ANN),
-                [condition_failed(to_item(ANN))] * 2,
-            ),
-            (PutMany((ANN,)), [lost()] * 4),
-        ],
-    )
+    @pytest.mark.parametrize(("flow", "answers"), FAILURES)
     def test_no_failed_operation_shows_it(self, flow: Any, answers: list[Any]) -> None:
         """What a refused or unknown write raises shows nothing of it, nor do the things it lists."""
         with pytest.raises(SingleTableError) as caught:
@@ -275,7 +276,7 @@ class TestValidate:
         """A default that its own validator refuses fails where it is declared."""
         with pytest.raises(DeclarationError, match=r"its default is refused by its own validate="):
 
-            class Wrong(Entity, table=table, tag="wrong"):
+            class Wrong(Entity, table=table, tag="wrong"):  # pyright: ignore[reportUnusedClass]
                 price: Field[Decimal] = Field(default=Decimal(-1), validate=is_price)
                 key = Key(pk="#WRONG", sk="#{price}")
 

@@ -127,7 +127,7 @@ def test_a_generic_base_is_filled_in_by_each_kind() -> None:
     assert from_item(Numbers, to_item(Numbers(box_id="1", content=7))).content == 7
     with pytest.raises(DeclarationError, match="declare the field anew in each kind"):
 
-        class Open(Box[str], tag="open"):
+        class Open(Box[str], tag="open"):  # pyright: ignore[reportUnusedClass]
             key = Key(pk="#OPEN#{box_id}", sk="#B")
 
 
@@ -139,7 +139,7 @@ def test_a_field_outside_of_an_entity_is_refused() -> None:
 
     with pytest.raises(DeclarationError, match="Plain is no Entity"):
 
-        class Wrong(Owned, Plain, tag="wrong"):
+        class Wrong(Owned, Plain, tag="wrong"):  # pyright: ignore[reportUnusedClass]
             key = Key(pk="#WRONG", sk="#{owner}")
 
 
