@@ -5,6 +5,7 @@ Entities are data, operations are values, a store runs them.
 
 from __future__ import annotations
 
+from singletable.dictionaries import from_dict, to_dict
 from singletable.entity import Entity, evolve, fields
 from singletable.errors import (
     AlreadyExists,
@@ -46,9 +47,10 @@ from singletable.errors import (
 )
 from singletable.expressions import Change, Condition
 from singletable.fields import Field, computed
+from singletable.identifiers import Ulid, Uuid7
 from singletable.increments import AutoIncrement, Sequence
 from singletable.indexes import GlobalIndex, LocalIndex
-from singletable.mapping import from_item, to_dict, to_item
+from singletable.mapping import from_item, to_item
 from singletable.operations.by_value import UniqueRef, unique_ref
 from singletable.operations.guarding import UniqueReport
 from singletable.patterns import BoundKey, Key, pattern
@@ -103,6 +105,7 @@ __all__ = [
     "TagClash",
     "TemplateError",
     "Throttled",
+    "Ulid",
     "Unique",
     "UniqueRef",
     "UniqueReport",
@@ -113,9 +116,11 @@ __all__ = [
     "Unreachable",
     "UnresolvedName",
     "UsageError",
+    "Uuid7",
     "computed",
     "evolve",
     "fields",
+    "from_dict",
     "from_item",
     "pattern",
     "to_dict",

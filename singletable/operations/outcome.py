@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from decimal import Context, Decimal, Inexact
 from typing import Any
 
-from singletable.entity import Entity, evolve, values_of
+from singletable.entity import Entity, changed, values_of
 from singletable.errors import FieldValueError, UnknownField, closest
 from singletable.expressions import Change, Condition, Path, any_of
 from singletable.fields import Field
@@ -123,7 +123,7 @@ class Plan:
         """Give the computed values as they are after the update."""
         if not self.model.computed:
             return {}
-        after = evolve(current, **{name: values[name] for name in self.changed})
+        after = changed(current, {name: values[name] for name in self.changed})
         names = [field.name for field in self.model.computed]
         return {name: value for name, value in values_of(after).items() if name in names}
 

@@ -242,6 +242,11 @@ def _check(model: Model, changes: tuple[Change, ...]) -> None:
             )
         if isinstance(each, computed):
             raise UsageError(f"{model.name}.{each.name} is computed", hint="change the fields it is computed from")
+        if each.read_only:
+            raise UsageError(
+                f"{model.name}.{each.name} is read-only",
+                hint="its value is given when the entity is made; store.put(...) replaces a whole item",
+            )
         if isinstance(each, AutoIncrement):
             raise UsageError(f"{model.name}.{each.name} is drawn when the entity is created, and kept")
 

@@ -4,8 +4,9 @@ from collections.abc import Iterable
 from datetime import date, datetime
 from decimal import Decimal
 from typing import Any, TypeVar, assert_type
+from uuid import UUID
 
-from shop import Invoice, Order, OrderLine, Region, User, ann, app, now, order, store
+from shop import Account, Invoice, Order, OrderLine, Region, User, ann, app, now, order, store
 
 from singletable import (
     BoundKey,
@@ -19,6 +20,7 @@ from singletable import (
     Store,
     evolve,
     fields,
+    from_dict,
     from_item,
     to_dict,
     to_item,
@@ -35,6 +37,16 @@ ann = store.update(User.at(user_id="u1"), User.email.set("ann@example.org"))
 assert_type(ann, User)
 assert_type(order, Order)
 assert_type(Store.local(app), Store)
+
+# Options of fields, and ids that are drawn.
+account = Account(name="Ann", mail="ann@example.org")
+assert_type(account.account_id, str)
+assert_type(account.trace, UUID)
+assert_type(Account(account_id="1", trace=UUID(int=7), name="Ann", mail="m", note="n").note, str | None)
+assert_type(from_dict(Account, {"name": "Ann", "mail": "m"}), Account)
+assert_type(to_dict(account, hidden=True), dict[str, Any])
+assert_type((Account.name.hidden, Account.name.unique), tuple[bool, bool])
+assert_type(evolve(account, note="n"), Account)
 
 # An instance holds values.
 assert_type(order.user_id, str)
