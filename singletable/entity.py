@@ -29,7 +29,7 @@ from singletable.increments import AutoIncrement
 from singletable.keys import plain_type
 from singletable.patterns import Key
 from singletable.queries import Ref, refer
-from singletable.schema import Declared, Table, model_of
+from singletable.schema import Declared, Table, model_of, primary_of
 from singletable.wire import AttributeValue
 
 __all__ = ["Entity", "assemble", "evolve", "fields", "left_out", "values_of"]
@@ -60,7 +60,12 @@ class Entity:
     _left_out: frozenset[str]
 
     def __init_subclass__(
-        cls, *, table: Table | None = None, tag: str | None = None, aliases: Iterable[str] = ()
+        cls,
+        *,
+        table: Table | None = None,
+        tag: str | None = None,
+        aliases: Iterable[str] = (),
+        abstract: bool = False,
     ) -> None:
         super().__init_subclass__()
         check_options(cls, table, (tag, aliases))
@@ -74,14 +79,17 @@ class Entity:
         if table is not None:
             cls.__table__ = table
         _write_init(cls)
-        declared = declare(cls, cls.__fields__, cls.__table__, (tag, tuple(aliases)))
+        declared = declare(cls, cls.__fields__, cls.__table__, (tag, tuple(aliases)), abstract=abstract)
         if declared is not None:
             cls.__singletable__ = declared
 
     @classmethod
     def at(cls, /, **parts: object) -> Ref[Self]:
-        """Refer to the item at a primary key. MissingPart, UnknownPart or KeyPartError where a part does not fit."""
-        return refer(cls, model_of(cls).primary, parts)
+        """Refer to the item at a primary key. MissingPart, UnknownPart or KeyPartError where a part does not fit.
+
+        Of an abstract class with a primary key: to the item of any of its kinds, for reading.
+        """
+        return refer(cls, primary_of(cls), parts)
 
     @classmethod
     def describe(cls) -> str:
