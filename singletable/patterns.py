@@ -226,7 +226,7 @@ class Binding:
     def _format(self, segment: Segment, part: str, raw: bool | str) -> KeyFormat:
         """Choose how a part is written: by its annotation, or in a raw key by the codec that was given for it."""
         kind = self.types[part]
-        if raw is not False and part in self.codecs and segment == Segment(part=part):
+        if raw is not False and part in self.codecs and not (segment.spread or segment.width or segment.descending):
             return stored_format(self.codecs[part], kind, raw=raw)
         return key_format(
             _element(part, kind) if segment.spread else kind,
@@ -238,7 +238,7 @@ class Binding:
     def _single(self, template: Template, column: KeyColumn) -> NativeTemplate:
         """Bind a template that stands for a number or binary attribute: exactly one part."""
         part = template.segments[0].part
-        if len(template.segments) != 1 or part is None or not self._fits(part, column):
+        if template.segments != (Segment(part=part),) or part is None or not self._fits(part, column):
             raise TemplateError(
                 f"{template.text!r}: the key attribute {column.name!r} is {_KINDS[column.attribute_type]}",
                 hint="its template is exactly one {field} of that type",

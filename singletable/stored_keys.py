@@ -107,6 +107,9 @@ def native_form(codec: Codec, annotation: object) -> KeyFormat:
     return _format(codec, annotation, encode, numeric=codec.attribute_type == "N")
 
 
+REFUSALS = (ValueError, TypeError, LookupError, ArithmeticError, AttributeError)
+"""What a codec of one's own may raise for a value it does not take."""
+
 _NOT_ESCAPED = "a raw key is not escaped"
 
 
@@ -117,6 +120,9 @@ def _text(codec: Codec, value: Any) -> str:
         same = stored is not None and codec.decode(stored) == value
     except CodecError as error:
         raise KeyValueError(error.given, error.wanted, error.hint) from None
+    except REFUSALS as error:
+        refused = f"{kind_of(value)}, which its codec refuses ({type(error).__name__})"
+        raise KeyValueError(refused, codec.wanted) from None
     if stored is None or not same:
         what = "is stored as absent" if stored is None else "its codec reads back as another"
         raise KeyValueError(f"{kind_of(value)} that {what}", "a value that a key can give back")
