@@ -171,7 +171,8 @@ def _plain(value: Any) -> Any:
         entries = cast("dict[str, Any]", members)
         return {name: _plain(each) for name, each in entries.items() if members is value or name != "attribute_values"}
     if isinstance(value, list):
-        return list(map(_plain, value))
+        elements: list[Any] = value
+        return list(map(_plain, elements))
     return value
 
 

@@ -52,6 +52,7 @@ class Entity:
     An instance is frozen data (`evolve` makes another); equality compares fields, the hash is of the class and the
     primary key's fields. `tag` names the kind in storage (the class name where it is left out: renaming the class then
     orphans rows); items under `aliases` are read too. A subclass without a primary `Key` is abstract.
+    One with `abstract=True` may have the key of all its kinds, which their tags tell apart: it is read, not written.
     """
 
     __slots__ = ("__dict__", "__weakref__", "_hidden", "_left_out")

@@ -165,7 +165,8 @@ def _samples(kind: Any) -> Iterable[Any]:
     if get_origin(kind) is Literal:
         return [value for value in get_args(kind) if value is not None]
     if isinstance(kind, type) and issubclass(kind, Enum):
-        return list(kind)
+        members: Iterable[Any] = kind
+        return list(members)
     return SAMPLES.get(kind, ())
 
 

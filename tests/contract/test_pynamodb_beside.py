@@ -77,7 +77,8 @@ def declared(base: Any, name: str, *, discriminator: str | None = None, **attrib
     """Write `class name(base): ...` for PynamoDB, whose types say nothing that a strict checker would take."""
     body = {"Meta": type("Meta", (), {"table_name": ""}), **attributes} if base is Model else attributes
     options = {} if discriminator is None else {"discriminator": discriminator}
-    return type(base)(name, (base,), dict(body), **options)
+    kind: Any = type(base)
+    return kind(name, (base,), dict(body), **options)
 
 
 Size = declared(MapAttribute, "Size", width=NumberAttribute(), unit=UnicodeAttribute(null=True))
@@ -221,7 +222,7 @@ OURS = {"PK", "name", "_c"}
 OTHERWISE = {"at_time"}
 """What our annotations read and write, but in another text."""
 
-SEEN_BY_NATIVE = {**VALUES, "until": int(UNTIL.timestamp()), "numbers": {Decimal(1), Decimal("2.5")}}
+SEEN_BY_NATIVE: dict[str, Any] = {**VALUES, "until": int(UNTIL.timestamp()), "numbers": {Decimal(1), Decimal("2.5")}}
 
 
 def save_everything() -> None:
@@ -237,9 +238,12 @@ def shown(model: Any) -> dict[str, Any]:
 def plain(value: Any) -> Any:
     """Take PynamoDB's maps apart."""
     if isinstance(value, MapAttribute):
-        members = value.attribute_values.items()
-        return {name: plain(each) for name, each in members if name != "attribute_values"}  # an oversight of PynamoDB's
-    return [plain(each) for each in value] if isinstance(value, list) else value
+        members: dict[str, Any] = value.attribute_values
+        return {
+            name: plain(each) for name, each in members.items() if name != "attribute_values"
+        }  # an oversight of PynamoDB's
+    elements: list[Any] = value if isinstance(value, list) else []
+    return [plain(each) for each in elements] if isinstance(value, list) else value
 
 
 def stored(store: Store, name: str, *, without: set[str]) -> Item:

@@ -54,6 +54,12 @@ TOM = {"cls": {"S": "Cat"}, "id": {"S": "1"}, "name": {"S": "Tom"}, "lives": {"N
 REX = {"cls": {"S": "Dog"}, "id": {"S": "2"}, "name": {"S": "Rex"}}
 
 
+def kind(name: str, base: Any, *, tag: str, abstract: bool = False, **body: Any) -> object:
+    """Declare a class by name."""
+    make: Any = type(base)
+    return make(name, (base,), {"__module__": __name__, **body}, tag=tag, abstract=abstract)
+
+
 class TestReading:
     """References and queries of the base, and of a kind."""
 
@@ -129,6 +135,7 @@ class TestDeclaring:
 
             with pytest.raises(KeyClash, match="One"):
                 table.check()
+            assert {One, Two} == set(table.entities)
 
     def test_keys_that_only_look_alike_still_clash(self) -> None:
         """Two keys of one text, each declared for itself, are an accident."""
@@ -149,17 +156,12 @@ class TestDeclaring:
     def test_an_abstract_class_has_no_tag(self) -> None:
         """A tag on an abstract class would be stored by nobody."""
         with pytest.raises(DeclarationError, match="no item of its own"):
-
-            class Tagged(Entity, table=pets, abstract=True, tag="x"):
-                pet_id: Field[str] = Field(name="id")
-                key = Key(pk=("pet_id",))
+            kind("Tagged", Pet, abstract=True, tag="x")
 
     def test_a_subclass_of_a_kind_is_refused(self) -> None:
         """A kind is concrete; what is below it would stand where its items stand."""
         with pytest.raises(DeclarationError, match="abstract=True"):
-
-            class Kitten(Cat, tag="Kitten"):
-                pass
+            kind("Kitten", Cat, tag="Kitten")
 
     def test_a_counter_of_one_kind_is_refused_in_the_shared_key(self) -> None:
         """Two kinds that count for themselves would be given one number; a named Sequence is shared."""
@@ -169,9 +171,7 @@ class TestDeclaring:
             key = Key(pk="#N#{number}", sk="#N")
 
         with pytest.raises(DeclarationError, match="Sequence"):
-
-            class Own(Base, tag="own"):
-                number: Field[int] = AutoIncrement()
+            kind("Own", Base, tag="own", number=AutoIncrement(), __annotations__={"number": "Field[int]"})
 
         class Shared(Base, tag="shared"):
             number: Field[int] = AutoIncrement(Sequence("numbers"))

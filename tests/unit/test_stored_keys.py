@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
 from enum import Enum
 from typing import Any, Literal
@@ -34,7 +35,7 @@ class Level(Enum):
     HIGH = "high"
 
 
-def text_codec(write: Any, read: Any, tag: str = "S") -> Codec:
+def text_codec(write: Callable[[Any], str], read: Callable[[str], Any], tag: str = "S") -> Codec:
     """Make a codec of one's own of two functions."""
     return Codec(lambda value: {tag: write(value)}, lambda stored: read(stored[tag]), tag, "a value")
 
