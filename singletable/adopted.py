@@ -167,13 +167,10 @@ def _plain(value: Any) -> Any:
     A dynamic one that was read holds a member of the name `attribute_values`, by an oversight of PynamoDB's.
     """
     members: Any = getattr(value, "attribute_values", value)
-    if isinstance(members, dict):
-        entries = cast("dict[str, Any]", members)
-        return {name: _plain(each) for name, each in entries.items() if members is value or name != "attribute_values"}
-    if isinstance(value, list):
-        elements: list[Any] = value
-        return list(map(_plain, elements))
-    return value
+    kind: object = type(members)
+    if kind is dict:
+        return {name: _plain(each) for name, each in members.items() if members is value or name != "attribute_values"}
+    return list(map(_plain, members)) if kind is list else value
 
 
 _SETS = frozenset({"SS", "NS", "BS"})

@@ -18,7 +18,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
-from enum import Enum
 from itertools import pairwise
 from typing import Any, Literal, get_args, get_origin
 from uuid import UUID
@@ -164,10 +163,8 @@ def _samples(kind: Any) -> Iterable[Any]:
     """Give values of a type in their order; of an Enum or Literal its members; none of a type that keys do not know."""
     if get_origin(kind) is Literal:
         return [value for value in get_args(kind) if value is not None]
-    if isinstance(kind, type) and issubclass(kind, Enum):
-        members: Iterable[Any] = kind
-        return list(members)
-    return SAMPLES.get(kind, ())
+    members: Iterable[Any] = getattr(kind, "__members__", {}).values()  # an Enum's, aliases too
+    return list(dict.fromkeys(members)) or SAMPLES.get(kind, ())
 
 
 def _tried(encode: Callable[[Any], str], samples: Iterable[Any]) -> tuple[list[Any], list[str]]:

@@ -77,8 +77,8 @@ def declared(base: Any, name: str, *, discriminator: str | None = None, **attrib
     """Write `class name(base): ...` for PynamoDB, whose types say nothing that a strict checker would take."""
     body = {"Meta": type("Meta", (), {"table_name": ""}), **attributes} if base is Model else attributes
     options = {} if discriminator is None else {"discriminator": discriminator}
-    kind: Any = type(base)
-    return kind(name, (base,), dict(body), **options)
+    make: Callable[..., Any] = base.__class__
+    return make(name, (base,), dict(body), **options)
 
 
 Size = declared(MapAttribute, "Size", width=NumberAttribute(), unit=UnicodeAttribute(null=True))
@@ -242,8 +242,8 @@ def plain(value: Any) -> Any:
         return {
             name: plain(each) for name, each in members.items() if name != "attribute_values"
         }  # an oversight of PynamoDB's
-    elements: list[Any] = value if isinstance(value, list) else []
-    return [plain(each) for each in elements] if isinstance(value, list) else value
+    kind: object = type(value)
+    return list(map(plain, value)) if kind is list else value
 
 
 def stored(store: Store, name: str, *, without: set[str]) -> Item:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -19,9 +20,9 @@ from singletable import (
     to_item,
 )
 from singletable.errors import DeclarationError, ForeignItem
+from singletable.operations.get import Get
 from singletable.operations.get_many import GetMany
 from singletable.operations.query import request
-from singletable.operations.single import Get
 from tests.unit.operations.playing import Player, context
 
 pets = Table("pets", pk="id", sk=None, tag="cls")
@@ -56,7 +57,7 @@ REX = {"cls": {"S": "Dog"}, "id": {"S": "2"}, "name": {"S": "Rex"}}
 
 def kind(name: str, base: Any, *, tag: str, abstract: bool = False, **body: Any) -> object:
     """Declare a class by name."""
-    make: Any = type(base)
+    make: Callable[..., object] = base.__class__
     return make(name, (base,), {"__module__": __name__, **body}, tag=tag, abstract=abstract)
 
 
