@@ -167,7 +167,7 @@ def _plain(value: Any) -> Any:
     A dynamic one that was read holds a member of the name `attribute_values`, by an oversight of PynamoDB's.
     """
     members: Any = getattr(value, "attribute_values", value)
-    kind: object = type(members)
+    kind: object = members.__class__
     if kind is dict:
         return {name: _plain(each) for name, each in members.items() if members is value or name != "attribute_values"}
     return list(map(_plain, members)) if kind is list else value

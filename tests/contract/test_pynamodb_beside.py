@@ -77,7 +77,7 @@ def declared(base: Any, name: str, *, discriminator: str | None = None, **attrib
     """Write `class name(base): ...` for PynamoDB, whose types say nothing that a strict checker would take."""
     body = {"Meta": type("Meta", (), {"table_name": ""}), **attributes} if base is Model else attributes
     options = {} if discriminator is None else {"discriminator": discriminator}
-    make: Callable[..., Any] = base.__class__
+    make: Callable[..., Any] = getattr(base, "__class__")  # noqa: B009  # a metaclass, which pyright takes for `object`
     return make(name, (base,), dict(body), **options)
 
 
@@ -242,7 +242,7 @@ def plain(value: Any) -> Any:
         return {
             name: plain(each) for name, each in members.items() if name != "attribute_values"
         }  # an oversight of PynamoDB's
-    kind: object = type(value)
+    kind: object = value.__class__
     return list(map(plain, value)) if kind is list else value
 
 
