@@ -88,7 +88,7 @@ class Declaration(Generic[T]):
         self.name: str = ""
         self.owner: type | None = None
         self.annotation: object = MISSING
-        self._given_codec = codec
+        self.given_codec = codec
         self._codec: Codec | None = None
         self._resolve: Callable[[], object] | None = None
 
@@ -113,7 +113,7 @@ class Declaration(Generic[T]):
         `scope` has the names that annotations of dataclasses beside the entity may use. UnresolvedName while one of
         them is missing; the field is then settled again later.
         """
-        given = self._given_codec
+        given = self.given_codec
         self._codec = codec_for(annotation, scope or Scope()) if given is None else adopted(given, annotation)
         check_default(f"{_of(self.owner)}{self.name}", self.default, self._codec)
         self.annotation = annotation

@@ -31,7 +31,7 @@ from singletable.keys import plain_type
 from singletable.patterns import Key
 from singletable.pydantic_schema import core_schema_of, json_schema_of
 from singletable.queries import Ref, refer
-from singletable.schema import Declared, Table, model_of
+from singletable.schema import Declared, Table, model_of, primary_of
 from singletable.wire import AttributeValue
 
 __all__ = ["Entity", "assemble", "changed", "evolve", "fields", "left_out", "values_of"]
@@ -54,6 +54,7 @@ class Entity:
     An instance is frozen data (`evolve` makes another); equality compares fields, the hash is of the class and the
     primary key's fields. `tag` names the kind in storage (the class name where it is left out: renaming the class then
     orphans rows); items under `aliases` are read too. A subclass without a primary `Key` is abstract.
+    One with `abstract=True` may have the key of all its kinds, which their tags tell apart: it is read, not written.
     """
 
     __slots__ = ("__dict__", "__weakref__", "_hidden", "_left_out")
@@ -62,7 +63,12 @@ class Entity:
     _left_out: frozenset[str]
 
     def __init_subclass__(
-        cls, *, table: Table | None = None, tag: str | None = None, aliases: Iterable[str] = ()
+        cls,
+        *,
+        table: Table | None = None,
+        tag: str | None = None,
+        aliases: Iterable[str] = (),
+        abstract: bool = False,
     ) -> None:
         super().__init_subclass__()
         check_options(cls, table, (tag, aliases))
@@ -76,14 +82,17 @@ class Entity:
         if table is not None:
             cls.__table__ = table
         _write_init(cls)
-        declared = declare(cls, cls.__fields__, cls.__table__, (tag, tuple(aliases)))
+        declared = declare(cls, cls.__fields__, cls.__table__, (tag, tuple(aliases)), abstract=abstract)
         if declared is not None:
             cls.__singletable__ = declared
 
     @classmethod
     def at(cls, /, **parts: object) -> Ref[Self]:
-        """Refer to the item at a primary key. MissingPart, UnknownPart or KeyPartError where a part does not fit."""
-        return refer(cls, model_of(cls).primary, parts)
+        """Refer to the item at a primary key. MissingPart, UnknownPart or KeyPartError where a part does not fit.
+
+        Of an abstract class with a primary key: to the item of any of its kinds, for reading.
+        """
+        return refer(cls, primary_of(cls), parts)
 
     @classmethod
     def describe(cls) -> str:

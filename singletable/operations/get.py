@@ -35,7 +35,7 @@ class Get(Generic[E]):
         """Send one GetItem."""
         call = get_call(context, context.bound(self.ref), consistent=self.consistent)
         answer = yield from send(context, call)
-        return context.mapper(self.ref.entity).read(answer.get("Item"))
+        return context.read(self.ref.entity, answer.get("Item"))
 
 
 class Looking(Protocol[T_co]):

@@ -39,7 +39,7 @@ OPERATIONS = rooms(
 )
 VALUES = rooms(
     """
-    scalars attributes choices documents records pydantic_records codecs adopted options
+    scalars attributes choices documents records pydantic_records codecs adopted stored_keys options
     """
 )
 DECLARING = rooms(

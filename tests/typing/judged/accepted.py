@@ -14,10 +14,12 @@ from singletable import (
     Condition,
     Entity,
     Field,
+    Key,
     Query,
     Ref,
     Rows,
     Store,
+    Table,
     evolve,
     fields,
     from_dict,
@@ -228,3 +230,19 @@ def every(kinds: Iterable[Query[Entity]]) -> list[Entity]:
 assert_type(renew(ref, Order.total.add(1)), Order)
 assert_type(there([ref, User.at(user_id="u1")]), list[Entity | None])
 assert_type(every([query, User.key(user_id="u1")]), list[Entity])
+
+
+# A base with the key of all its kinds.
+class Pet(Entity, table=Table("pets", pk="id", sk=None), abstract=True):
+    pet_id: Field[str] = Field(name="id")
+    key = Key(pk=("pet_id",))
+
+
+class Cat(Pet, tag="cat"):
+    lives: Field[int] = Field(default=9)
+
+
+assert_type(store.get(Pet.at(pet_id="1")), Pet | None)
+assert_type(store.get(Cat.at(pet_id="1")), Cat | None)
+assert_type(store.query(Pet.key(pet_id="1")).all(), list[Pet])
+assert_type(Cat(pet_id="1").lives, int)
