@@ -5,6 +5,7 @@ Entities are data, operations are values, a store runs them.
 
 from __future__ import annotations
 
+from singletable.comparing import Size
 from singletable.entity import Entity, evolve, fields
 from singletable.errors import (
     AlreadyExists,
@@ -25,6 +26,7 @@ from singletable.errors import (
     NumberNotAssigned,
     OutcomeUnknown,
     PartHole,
+    PlaceMissing,
     QueryError,
     RangeClash,
     SequenceContention,
@@ -48,7 +50,9 @@ from singletable.fields import Field, computed
 from singletable.increments import AutoIncrement, Sequence
 from singletable.indexes import GlobalIndex, LocalIndex
 from singletable.mapping import from_item, to_dict, to_item
+from singletable.operands import Operand
 from singletable.patterns import BoundKey, Key, pattern
+from singletable.places import Element, size
 from singletable.queries import Query, Ref
 from singletable.rows import Rows
 from singletable.schema import Table
@@ -64,6 +68,7 @@ __all__ = [
     "ConfigurationError",
     "CorruptItem",
     "DeclarationError",
+    "Element",
     "Entity",
     "Field",
     "FieldNotLoaded",
@@ -80,8 +85,10 @@ __all__ = [
     "NoTruthValue",
     "NotFound",
     "NumberNotAssigned",
+    "Operand",
     "OutcomeUnknown",
     "PartHole",
+    "PlaceMissing",
     "Query",
     "QueryError",
     "RangeClash",
@@ -92,6 +99,7 @@ __all__ = [
     "SequenceExhausted",
     "ServiceError",
     "SingleTableError",
+    "Size",
     "Store",
     "Table",
     "TableMismatch",
@@ -110,6 +118,7 @@ __all__ = [
     "fields",
     "from_item",
     "pattern",
+    "size",
     "to_dict",
     "to_item",
 ]

@@ -26,6 +26,7 @@
     ├── ConditionFailed
     ├── ForeignItem                 another entity stands at the key
     ├── Unprocessed                 what a batch could not write
+    ├── PlaceMissing                a change of what is not there, inside an item
     ├── OutcomeUnknown              a write that may or may not have happened
     ├── SequenceContention          too many writers for one number            ST60xx
     ├── SequenceExhausted
@@ -42,9 +43,9 @@ it names the field and describes the value; the facts are on attributes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from difflib import get_close_matches
 from typing import ClassVar
+
+from singletable.wording import closest, kind_of
 
 __all__ = [
     "AlreadyExists",
@@ -65,6 +66,7 @@ __all__ = [
     "NumberNotAssigned",
     "OutcomeUnknown",
     "PartHole",
+    "PlaceMissing",
     "QueryError",
     "RangeClash",
     "SequenceContention",
@@ -85,33 +87,6 @@ __all__ = [
     "closest",
     "kind_of",
 ]
-
-
-def closest(name: str, known: Iterable[str]) -> str:
-    """Say which known name was probably meant, as a hint.
-
-    >>> closest("statsu", ["status", "user_id"])
-    "did you mean 'status'?"
-    >>> closest("x", ["status", "user_id"])
-    "known: 'status', 'user_id'"
-    """
-    names = list(known)
-    near = get_close_matches(name, names, n=1)
-    if near:
-        return f"did you mean {near[0]!r}?"
-    return "known: " + (", ".join(map(repr, names)) or "none")
-
-
-def kind_of(value: object) -> str:
-    """Describe a value without showing it.
-
-    >>> kind_of("secret"), kind_of(""), kind_of(None), kind_of(True)
-    ('str', 'empty str', 'None', 'bool')
-    """
-    if value is None:
-        return "None"
-    name = type(value).__name__
-    return f"empty {name}" if isinstance(value, str | bytes | tuple) and not value else name
 
 
 class SingleTableError(Exception):
@@ -248,10 +223,10 @@ class UnknownField(SingleTableError, TypeError):
 
 
 class ItemTooLarge(SingleTableError, ValueError):
-    """An item has more than the 400 KB (409,600 bytes) that DynamoDB stores."""
+    """An item has more than the 400 KB (409,600 bytes) that DynamoDB stores; `size` is None where only it knows."""
 
     code = "ST3003"
-    size: int
+    size: int | None
     limit: int
 
 
@@ -340,6 +315,15 @@ class OutcomeUnknown(SingleTableError):
 
     code = "ST5007"
     operation: object
+
+
+class PlaceMissing(SingleTableError, LookupError):
+    """A change writes into a map or list that is not there, or takes a value from an attribute that is not.
+
+    Nothing was changed. The item itself is there: `NotFound` says where it is not.
+    """
+
+    code = "ST5008"
 
 
 class SequenceContention(SingleTableError):

@@ -257,9 +257,9 @@ class Query(Generic[E_co]):
         """
         check_condition(condition, self._fields(), f"where() of {self.entity.__name__}")
         for path in paths_of(condition):
-            if path.segments[0] in self.layout.names:
+            if path.attribute in self.layout.names:
                 raise QueryError(
-                    f"a filter cannot look at the key attribute {path.segments[0]!r}",
+                    f"a filter cannot look at the key attribute {path.attribute!r}",
                     hint="narrow the key instead: .between(), .gte(), .begins_with()",
                 )
         return replace(self, condition=all_of((self.condition, condition)))

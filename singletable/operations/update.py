@@ -22,7 +22,7 @@ from singletable.fields import Field, computed
 from singletable.increments import AutoIncrement
 from singletable.mapping import foreign_item, kind_of_item
 from singletable.operations.context import Context, backoff
-from singletable.operations.outcome import Outcome, Plan, Standing, field_of, plan_of
+from singletable.operations.outcome import Outcome, Plan, Standing, check_places, field_of, plan_of
 from singletable.operations.sending import send
 from singletable.operations.single import get_call
 from singletable.operations.writing import absent, conditional, guarded, owned, read_after, unknown
@@ -149,15 +149,12 @@ def _named(model: Model, name: str) -> Field[Any]:
 
 
 def _check(model: Model, changes: tuple[Change, ...]) -> None:
-    """Raise UsageError for an update that changes nothing, one field twice, or what cannot be changed."""
+    """Raise UsageError for an update that changes nothing, one place twice, or what cannot be changed."""
     if not changes:
         raise UsageError("an update without a change", hint='hand over changes, such as Order.status.set("PAID")')
-    seen: set[str] = set()
+    check_places(model, changes)
     for change in changes:
         field = field_of(model, change)
-        if field.name in seen:
-            raise UsageError(f"{model.name}.{field.name} is changed twice in one update", hint="join the two changes")
-        seen.add(field.name)
         if field.name in model.primary.parts:
             raise UsageError(
                 f"{model.name}.{field.name} is part of the primary key, which an item keeps for life",
@@ -170,7 +167,7 @@ def _check(model: Model, changes: tuple[Change, ...]) -> None:
 
 
 def _unrepeatable(change: Change) -> bool:
-    return change.action == "add" and change.value is not None and "N" in change.value
+    return not change.is_repeatable
 
 
 def _not_found(ref: Ref[Any]) -> NotFound:

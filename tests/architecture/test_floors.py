@@ -28,14 +28,15 @@ OPERATIONS = (
     *("query", "merge", "scan", "many", "get_many", "create_many", "batch", "tables"),
 )
 VALUES = ("scalars", "attributes", "choices", "documents", "records", "codecs", "adopted", "options")
+PLACES_IN_ITEMS = ("operands", "comparing", "places")
 DECLARING = ("annotations", "increments", "indexes", "layouts", "queries", "numbering", "checks", "schema", "patterns")
 ROOMS = (".running", ".reads", ".writes", ".tables", "")
 STORES = tuple(f"{store}{room}" for store in ("store", "aio") for room in ROOMS)
 
 FLOORS: tuple[tuple[str, ...], ...] = (
-    ("errors", "wire"),
+    ("wording", "errors", "wire"),
     (*(f"keys.{room}" for room in KEYS), "keys", "sizes"),
-    (*VALUES, "expressions", "judging", "fields", "belonging"),
+    (*VALUES, "expressions", "judging", "applying", *PLACES_IN_ITEMS, "fields", "belonging"),
     (*DECLARING, "building", "describing", "entity", "mapping"),
     (*(f"operations.{room}" for room in OPERATIONS), "operations"),
     ("faults", "parsing", "forking", "local", "driver", "loops", "rows", "handed", "verbs", *STORES),
