@@ -223,10 +223,10 @@ class UnknownField(SingleTableError, TypeError):
 
 
 class ItemTooLarge(SingleTableError, ValueError):
-    """An item has more than the 400 KB (409,600 bytes) that DynamoDB stores; `size` is None where only it knows."""
+    """An item has more than the 400 KB (409,600 bytes) that DynamoDB stores; `size` is 0 where only it knows."""
 
     code = "ST3003"
-    size: int | None
+    size: int
     limit: int
 
 

@@ -8,7 +8,7 @@ placeholder, so that no stored name and no value can ever be read as syntax. Pyn
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NoReturn, TypeAlias
 
@@ -323,7 +323,11 @@ def _function(function: Function) -> ConditionOf:
     if function.name == "size":
         return vars(made)["size"](first)
     (second,) = others
-    writers: dict[str, ConditionOf] = {"+": operator.add, "-": operator.sub, "if_not_exists": operator.or_}
+    writers: dict[str, Callable[[ConditionOf, ConditionOf], ConditionOf]] = {
+        "+": operator.add,
+        "-": operator.sub,
+        "if_not_exists": lambda one, other: one | other,
+    }
     return writers[function.name](first, second) if function.name in writers else first.append(second)
 
 

@@ -135,7 +135,7 @@ def _known(message: str) -> SingleTableError | None:
         return ItemTooLarge(
             f"the item would have more than {ITEM_BYTES} bytes, which DynamoDB does not store",
             hint="split it into several items, or keep large values elsewhere (S3) and store where",
-            size=None,
+            size=0,
             limit=ITEM_BYTES,
         )
     return None
