@@ -202,7 +202,11 @@ class Place(Comparable[T], Operable[T], Generic[T]):
             raise QueryError(f"{self.shown!r} is set to itself", hint="leave the change out")
         return operand.term
 
-    def __or__(self, other: T | Operable[T]) -> Operand[T]:
+    @overload
+    def __or__(self: Place[V | None], other: V | Operable[V]) -> Operand[V]: ...
+    @overload
+    def __or__(self, other: T | Operable[T]) -> Operand[T]: ...
+    def __or__(self, other: Any) -> Operand[Any]:
         if isinstance(other, Condition):
             raise QueryError(
                 f"{self.shown!r} | a condition: the field alone is no condition",

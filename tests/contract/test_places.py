@@ -19,6 +19,7 @@ from singletable import (
     PlaceMissing,
     Table,
     computed,
+    evolve,
     size,
 )
 from tests.contract.behind import CountingClient, client_of, item_at, sibling
@@ -103,7 +104,7 @@ def test_every_condition_on_a_place_holds(backend: MakeStore) -> None:
         store.put(FULL, when=condition)
 
 
-CHANGES: dict[str, tuple[tuple[Change, ...], dict[str, object]]] = {
+CHANGES: dict[str, tuple[tuple[Change, ...], dict[str, Any]]] = {
     "set a member": ((Basket.address["city"].set("Bonn"),), {"address": Address("Bonn", "50667")}),
     "two members": (
         (Basket.address["city"].set("Bonn"), Basket.address["zip_code"].set(None)),
@@ -151,7 +152,7 @@ def test_every_change_of_a_place_is_carried_out(backend: MakeStore) -> None:
     counted = sibling(store, client=counting)
     for what, (changes, expected) in CHANGES.items():
         store.put(FULL)
-        wanted = Basket(**{**FULL.__dict__, **expected})
+        wanted = evolve(FULL, **expected)
         assert counted.update(AT, *changes) == wanted, what
         assert store.one(AT) == wanted, what
     assert counting.calls == {"update_item": len(CHANGES)}
