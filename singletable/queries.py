@@ -260,8 +260,8 @@ class Query(Generic[E_co]):
             if path.attribute in self.layout.names:
                 raise QueryError(
                     f"a filter cannot look at the key attribute {path.attribute!r}",
-                    hint="DynamoDB filters by other attributes alone: narrow the key (.between(), .gte(), .begins_with(), "
-                    ".is_in()), or ask by several queries",
+                    hint="DynamoDB filters by other attributes alone: narrow the key (.between(), .gte(), .is_in()), "
+                    "or ask by several queries",
                 )
         return replace(self, condition=all_of((self.condition, condition)))
 

@@ -20,7 +20,6 @@ from singletable.patterns import Key
 from singletable.places import size
 from singletable.schema import Table
 
-
 ANY_MAP: Any = MapAttribute()
 
 
