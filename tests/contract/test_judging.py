@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import reduce
+from functools import partial, reduce
 from typing import Any
 
 import boto3
@@ -61,7 +61,7 @@ LEAVES = st.one_of(
     _condition("BETWEEN", SIZES, st.just({"N": "1"}), st.just({"N": "2"})),
     _condition("IN", SIZES, LENGTHS, LENGTHS),
     *(
-        TWO_PATHS.map(lambda paths, operator=operator: Condition(operator, tuple(paths)))
+        TWO_PATHS.map(tuple).map(partial(Condition, operator))
         for operator in ("=", "<>", "<", "<=", ">", ">=", "contains")
     ),
     _condition("IN", PATHS, ANY, ANY),

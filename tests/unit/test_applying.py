@@ -28,6 +28,8 @@ def put(value: int, *segments: str | int) -> Change:
     return Change("set", at(*segments), {"N": str(value)})
 
 
+ONE, TWO = {"N": "1"}, {"N": "2"}
+
 CASES: list[tuple[list[Change], dict[str, Any], dict[str, Any]]] = [
     ([Change("remove", at("a", 1)), put(17, "a", 3)], {"a": numbers(2, 3, 4, 5, 6, 7)}, {"a": numbers(2, 4, 17, 6, 7)}),
     ([put(1, "a", 84), put(2, "a", 37), put(3, "a", 17)], {"a": numbers(0)}, {"a": numbers(0, 3, 2, 1)}),
@@ -36,8 +38,8 @@ CASES: list[tuple[list[Change], dict[str, Any], dict[str, Any]]] = [
     ([Change("set", at("b"), at("a")), Change("remove", at("a"))], {"a": {"S": "x"}}, {"b": {"S": "x"}}),
     (
         [Change("set", at("a"), at("b")), Change("set", at("b"), at("a"))],
-        {"a": {"N": "1"}, "b": {"N": "2"}},
-        {"a": {"N": "2"}, "b": {"N": "1"}},
+        {"a": ONE, "b": TWO},
+        {"a": TWO, "b": ONE},
     ),
     ([Change("remove", at("a", "b"))], {"a": {"M": {"b": {"N": "1"}}}}, {"a": {"M": {}}}),
     ([Change("add", at("n"), {"N": "2"})], {}, {"n": {"N": "2"}}),
@@ -47,8 +49,8 @@ CASES: list[tuple[list[Change], dict[str, Any], dict[str, Any]]] = [
     ([Change("set", at("n"), Function("-", (at("n"), {"N": "0.1"})))], {"n": {"N": "0.3"}}, {"n": {"N": "0.2"}}),
     (
         [Change("set", at("n"), Function("if_not_exists", (at("x", "y"), at("n"))))],
-        {"n": {"N": "1"}},
-        {"n": {"N": "1"}},
+        {"n": ONE},
+        {"n": ONE},
     ),
     ([Change("set", at("a"), Function("list_append", (numbers(0), at("a"))))], {"a": numbers(1)}, {"a": numbers(0, 1)}),
 ]

@@ -1,4 +1,4 @@
-"""Cases of other mappers that conditions, changes and projections must not repeat; each test is named after its case."""
+"""Cases of other mappers that conditions, changes and projections must not repeat; tests are named after them."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_d13_two_ranges_say_between() -> None:
 
 
 def test_d15_and_d16_one_table_of_names_and_of_values() -> None:
-    """D15, D16: changes, operands, guards and `when` of a request share one table, and no placeholder means two things."""
+    """D15, D16: changes, operands, guards and `when` of a request share one table of each kind."""
     update = Update(
         AT, (User.visits.set(User.visits + 1), User.name.set("Bob")), (User.visits > 3) & (User.name == "A")
     )

@@ -20,7 +20,8 @@ from singletable.patterns import Key
 from singletable.places import size
 from singletable.schema import Table
 
-ANY_MAP: Any = MapAttribute()
+MAKE: Any = MapAttribute
+ANY_MAP = MAKE()
 
 
 @dataclass(frozen=True)
