@@ -5,6 +5,7 @@ Entities are data, operations are values, a store runs them.
 
 from __future__ import annotations
 
+from singletable.comparing import Size
 from singletable.dictionaries import from_dict, to_dict
 from singletable.entity import Entity, evolve, fields
 from singletable.errors import (
@@ -26,6 +27,7 @@ from singletable.errors import (
     NumberNotAssigned,
     OutcomeUnknown,
     PartHole,
+    PlaceMissing,
     QueryError,
     RangeClash,
     SequenceContention,
@@ -51,9 +53,11 @@ from singletable.identifiers import Ulid, Uuid7
 from singletable.increments import AutoIncrement, Sequence
 from singletable.indexes import GlobalIndex, LocalIndex
 from singletable.mapping import from_item, to_item
+from singletable.operands import Operand
 from singletable.operations.by_value import UniqueRef, unique_ref
 from singletable.operations.guarding import UniqueReport
 from singletable.patterns import BoundKey, Key, pattern
+from singletable.places import Element, size
 from singletable.queries import Query, Ref
 from singletable.rows import Rows
 from singletable.schema import Table
@@ -70,6 +74,7 @@ __all__ = [
     "ConfigurationError",
     "CorruptItem",
     "DeclarationError",
+    "Element",
     "Entity",
     "Field",
     "FieldNotLoaded",
@@ -86,8 +91,10 @@ __all__ = [
     "NoTruthValue",
     "NotFound",
     "NumberNotAssigned",
+    "Operand",
     "OutcomeUnknown",
     "PartHole",
+    "PlaceMissing",
     "Query",
     "QueryError",
     "RangeClash",
@@ -98,6 +105,7 @@ __all__ = [
     "SequenceExhausted",
     "ServiceError",
     "SingleTableError",
+    "Size",
     "Store",
     "Table",
     "TableMismatch",
@@ -123,6 +131,7 @@ __all__ = [
     "from_dict",
     "from_item",
     "pattern",
+    "size",
     "to_dict",
     "to_item",
     "unique_ref",

@@ -263,7 +263,7 @@ class _Plan:
                 hint='such as when=lambda o: o.status == "OPEN", joined with & and |',
             )
         names = {field.attribute: name for name, field in self.fields.items()}
-        watched = tuple(dict.fromkeys(names[path.segments[0]] for path in paths_of(condition)))
+        watched = tuple(dict.fromkeys(names[path.attribute] for path in paths_of(condition)))
         own = {column.name for column in self.table.pks + self.table.sks}
         if layout.plain or own.issuperset(layout.names):
             raise DeclarationError(

@@ -27,6 +27,7 @@
     ├── UniqueViolation             another item has the value
     ├── ForeignItem                 another entity stands at the key
     ├── Unprocessed                 what a batch could not write
+    ├── PlaceMissing                a change of what is not there, inside an item
     ├── OutcomeUnknown              a write that may or may not have happened
     ├── SequenceContention          too many writers for one number            ST60xx
     ├── SequenceExhausted
@@ -66,6 +67,7 @@ __all__ = [
     "NumberNotAssigned",
     "OutcomeUnknown",
     "PartHole",
+    "PlaceMissing",
     "QueryError",
     "RangeClash",
     "SequenceContention",
@@ -223,7 +225,7 @@ class UnknownField(SingleTableError, TypeError):
 
 
 class ItemTooLarge(SingleTableError, ValueError):
-    """An item has more than the 400 KB (409,600 bytes) that DynamoDB stores."""
+    """An item has more than the 400 KB (409,600 bytes) that DynamoDB stores; `size` is 0 where only it knows."""
 
     code = "ST3003"
     size: int
@@ -323,6 +325,15 @@ class OutcomeUnknown(SingleTableError):
 
     code = "ST5007"
     operation: object
+
+
+class PlaceMissing(SingleTableError, LookupError):
+    """A change writes into a map or list that is not there, or takes a value from an attribute that is not.
+
+    Nothing was changed. The item itself is there: `NotFound` says where it is not.
+    """
+
+    code = "ST5009"
 
 
 class SequenceContention(SingleTableError):

@@ -257,10 +257,11 @@ class Query(Generic[E_co]):
         """
         check_condition(condition, self._fields(), f"where() of {self.entity.__name__}")
         for path in paths_of(condition):
-            if path.segments[0] in self.layout.names:
+            if path.attribute in self.layout.names:
                 raise QueryError(
-                    f"a filter cannot look at the key attribute {path.segments[0]!r}",
-                    hint="narrow the key instead: .between(), .gte(), .begins_with()",
+                    f"a filter cannot look at the key attribute {path.attribute!r}",
+                    hint="DynamoDB filters by other attributes alone: narrow the key (.between(), .gte(), .is_in()), "
+                    "or ask by several queries",
                 )
         return replace(self, condition=all_of((self.condition, condition)))
 
@@ -279,7 +280,7 @@ class Query(Generic[E_co]):
             if not _is_field_of(self.entity, each):
                 raise QueryError(
                     f"only() of {self.entity.__name__} was given {kind_of(each)}, wanted fields of it",
-                    hint="such as .only(Order.status, Order.placed_at)",
+                    hint="such as .only(Order.status, Order.placed_at); a place inside a field comes with its field",
                 )
         if not fields:
             raise QueryError("only() was given no field", hint="name at least one, or leave only() out")

@@ -42,6 +42,7 @@ VALUES = rooms(
     scalars attributes choices documents records pydantic_records codecs adopted stored_keys options
     """
 )
+EXPRESSIONS = ("expressions", "judging", "applying", "operands", "comparing", "places")
 DECLARING = rooms(
     """
     annotations increments indexes layouts queries numbering checks uniques schema patterns
@@ -53,7 +54,7 @@ STORES = tuple(f"{store}{room}" for store in ("store", "aio") for room in ROOMS)
 FLOORS: tuple[tuple[str, ...], ...] = (
     ("wording", "errors", "wire"),
     (*(f"keys.{room}" for room in KEYS), "keys", "sizes"),
-    (*VALUES, "expressions", "judging", "declaration", "fields", "belonging"),
+    (*VALUES, *EXPRESSIONS, "declaration", "fields", "belonging"),
     (*DECLARING, "building", "describing", "pydantic_schema", "entity", "mapping", "dictionaries"),
     (*(f"operations.{room}" for room in OPERATIONS), "operations"),
     ("faults", "parsing", "forking", "identifiers", "local", "driver", "loops", "rows", "handed", "verbs", *STORES),

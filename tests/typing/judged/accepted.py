@@ -12,18 +12,22 @@ from singletable import (
     BoundKey,
     Change,
     Condition,
+    Element,
     Entity,
     Field,
     Key,
+    Operand,
     Query,
     Ref,
     Rows,
+    Size,
     Store,
     Table,
     evolve,
     fields,
     from_dict,
     from_item,
+    size,
     to_dict,
     to_item,
 )
@@ -99,8 +103,38 @@ assert_type(Order.tags.contains("gift"), Condition)
 assert_type(Order.price.does_not_exist(), Condition)
 assert_type(Order.status.is_type("S"), Condition)
 
+
+# Places inside fields, sizes, and fields beside fields.
+assert_type(Order.lines[0], Element[str])
+assert_type(Order.rates["EUR"], Element[Decimal])
+assert_type(Order.rates["EUR"] > Decimal(1), Condition)
+assert_type(Order.lines[0].startswith("a"), Condition)
+assert_type(size(Order.lines), Size)
+assert_type(Order.status.size(), Size)
+assert_type(size(Order.lines) > 3, Condition)
+assert_type(size(Order.lines).between(1, 3) & (size(Order.tags) == size(Order.lines)), Condition)
+assert_type(Order.total > Order.order_id, Condition)
+assert_type(Order.status == User.name, Condition)
+assert_type(Order.total > size(Order.lines), Condition)
+
 # Changes.
 assert_type(Order.status.set("PAID"), Change)
+assert_type(Order.lines.append("a", "b"), Change)
+assert_type(Order.lines.prepend("a"), Change)
+assert_type(Region.path.append("x"), Change)
+assert_type(Order.lines[0].set("x"), Change)
+assert_type(Order.rates["EUR"].add(Decimal(1)), Change)
+assert_type(Order.total + 1, Operand[int])
+assert_type(1 + Order.total, Operand[int])
+assert_type(Order.total - Order.order_id, Operand[int])
+assert_type(Decimal(1) - Order.price, Operand[Decimal])
+assert_type(User.email | "unknown", Operand[str])
+assert_type(User.email | User.name, Operand[str])
+assert_type(Order.status | "x", Operand[str])
+assert_type(Order.total.set(Order.total + 1), Change)
+assert_type(Order.price.set(Order.rates["EUR"] - Decimal(1)), Change)
+assert_type(User.name.set(User.email | "unknown"), Change)
+assert_type(User.email.set(User.name), Change)
 assert_type(Order.price.set(None), Change)
 assert_type(User.email.remove(), Change)
 assert_type(Order.total.add(1), Change)

@@ -5,7 +5,7 @@ from typing import assert_type
 
 from shop import Account, Invoice, Order, OrderLine, User, ann, app, now, order, store
 
-from singletable import AutoIncrement, Entity, Field, GlobalIndex, Key, Query, Ref, Table, Ulid, evolve, from_dict, from_item, to_dict
+from singletable import AutoIncrement, Entity, Field, GlobalIndex, Key, Query, Ref, Table, Ulid, evolve, from_dict, from_item, size, to_dict
 from singletable import to_dict as as_dict
 
 # Constructor arguments: missing, of the wrong type, unknown, positional.
@@ -72,7 +72,11 @@ Order.tags.startswith("a")  # error: mypy[misc] pyright[reportAttributeAccessIss
 Order.status.startswith(5)  # error: mypy[arg-type] pyright[reportArgumentType]
 print((Order.status == "PAID") & True)  # error: mypy[operator] pyright[reportOperatorIssue]
 print(Order.status & (Order.total > 5))  # error: mypy[operator] pyright[reportOperatorIssue]
-Order.status.size()  # error: mypy[attr-defined] pyright[reportAttributeAccessIssue]
+print(size(Order.lines) > "3")  # error: mypy[operator] pyright[reportOperatorIssue]
+size("lines")  # error: mypy[arg-type] pyright[reportArgumentType]
+print(Order.total > Order.status)  # error: mypy[operator] pyright[reportOperatorIssue]
+print(Order.rates["EUR"] > "1")  # error: mypy[operator] pyright[reportOperatorIssue]
+Order.lines[0].startswith(1)  # error: mypy[arg-type] pyright[reportArgumentType]
 Order.pending("u1").where(Order.status == 5)  # error: mypy[arg-type] pyright[reportArgumentType]
 Order.pending("u1").where((Order.status == 5) & (Order.total > 5))  # error: mypy[operator] pyright[reportOperatorIssue]
 store.put(order, when=Order.total != "5")  # error: mypy[arg-type] pyright[reportArgumentType]
@@ -94,6 +98,16 @@ Order.status.set(5)  # error: mypy[arg-type] pyright[reportArgumentType]
 Order.status.set(None)  # error: mypy[arg-type] pyright[reportArgumentType]
 Order.price.set("0.5")  # error: mypy[arg-type] pyright[reportArgumentType]
 Order.total.set(Decimal(1))  # error: mypy[arg-type] pyright[reportArgumentType]
+Order.lines.append(1)  # error: mypy[arg-type] pyright[reportArgumentType]
+Order.status.append("a")  # error: mypy[call-overload, misc] pyright[reportAttributeAccessIssue]
+Order.lines[0].set(1)  # error: mypy[arg-type] pyright[reportArgumentType]
+Order.total.set(Order.status)  # error: mypy[arg-type] pyright[reportArgumentType]
+Order.total.set(Order.price)  # error: mypy[arg-type] pyright[reportArgumentType]
+Order.total.set(size(Order.lines))  # error: mypy[arg-type] pyright[reportArgumentType]
+print(Order.total + "1")  # error: mypy[operator] pyright[reportOperatorIssue]
+print(Order.status + 1)  # error: mypy[operator] pyright[reportOperatorIssue]
+print(Order.status | 5)  # error: mypy[operator] pyright[reportOperatorIssue]
+print(Order.status | (Order.total > 5))  # error: mypy[operator] pyright[reportOperatorIssue]
 Order.status.increment(1)  # error: mypy[attr-defined] pyright[reportAttributeAccessIssue]
 
 # Patterns and queries.

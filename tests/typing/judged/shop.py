@@ -43,6 +43,7 @@ class Order(Entity, table=app, tag="order"):
     price: Field[Decimal | None] = Field(default=None)
     tags: Field[set[str]] = Field(default_factory=set)
     lines: Field[list[str]] = Field(default_factory=list, name="l")
+    rates: Field[dict[str, Decimal]] = Field(default_factory=dict)
     due: Field[date | None] = Field(default=None, name="d")
     currency: ClassVar[str] = "EUR"
 
