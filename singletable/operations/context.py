@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from singletable.entity import Entity
 from singletable.mapping import Mapper, mapper_of
+from singletable.queries import Query, Ref
 from singletable.schema import Model, kinds_of, model_of
 from singletable.wire import Steps, Together
 
@@ -77,6 +78,14 @@ class Context:
     def kinds(self, entity: type) -> Sequence[Model]:
         """Give the models of what an entity class reads, as they stand in this store."""
         return kinds_of(entity)
+
+    def bound(self, ref: Ref[E]) -> Ref[E]:
+        """Give a reference as it stands in this store: only of this may `key` and `layout` be read."""
+        return ref
+
+    def bound_query(self, query: Query[E]) -> Query[E]:
+        """Give a query as it stands in this store: only of this may `layout`, `partition` and `spans` be read."""
+        return query
 
 
 def backoff(context: Context, attempts: int, *, base: float = 0.025, cap: float = 2.0) -> Iterator[float]:
