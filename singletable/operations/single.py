@@ -39,7 +39,7 @@ E = TypeVar("E", bound=Entity)
 
 def get_call(context: Context, ref: Ref[Any], *, consistent: bool) -> Call:
     """Make the request that reads one item."""
-    return Call("get_item", {"TableName": context.table, "Key": ref.key, "ConsistentRead": consistent})
+    return Call("get_item", {"TableName": context.table, "Key": context.bound(ref).key, "ConsistentRead": consistent})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -164,11 +164,11 @@ class Delete(Generic[E]):
         raise refused(mapper, answer, self, taken=False) from answer.__cause__
 
     def _remove(self, context: Context, mapper: Mapper[E]) -> Call:
-        params = {"Key": self.ref.key, "ReturnValues": "ALL_OLD"}
+        params = {"Key": context.bound(self.ref).key, "ReturnValues": "ALL_OLD"}
         return Call("delete_item", guarded(context, params, all_of((free_or_own(mapper.model), self.when))))
 
     def _bury(self, context: Context, mapper: Mapper[E]) -> Call:
-        stone: Item = {**self.ref.key, "gone_at": {"N": str(int(context.clock().timestamp()))}}
+        stone: Item = {**context.bound(self.ref).key, "gone_at": {"N": str(int(context.clock().timestamp()))}}
         if mapper.model.table.tag is not None:
             stone[mapper.model.table.tag] = {"S": GONE}
         params = {"Item": stone, "ReturnValues": "ALL_OLD"}

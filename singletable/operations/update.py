@@ -62,7 +62,7 @@ class Update(Generic[E]):
         plan = plan_of(context.model(self.ref.entity), self.ref, self.changes)
         if not plan.must_read:
             return (yield from self._attempt(context, plan, None))
-        turn = (context.table, "update", *(str(value) for value in self.ref.key.values()))
+        turn = (context.table, "update", *(str(value) for value in context.bound(self.ref).key.values()))
         updated: E = yield Exclusive(turn, self._read_and_attempt(context, plan))
         return updated
 
@@ -119,7 +119,7 @@ class Update(Generic[E]):
             guards.append(Condition("attribute_not_exists", (mark,)) | Condition("<>", (mark, write_id)))
         expressions = Expressions()
         params = {
-            "Key": self.ref.key,
+            "Key": context.bound(self.ref).key,
             "UpdateExpression": expressions.update(changes),
             "ReturnValues": "ALL_NEW",
         }

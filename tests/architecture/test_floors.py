@@ -28,7 +28,10 @@ OPERATIONS = (
     *("query", "merge", "scan", "many", "get_many", "create_many", "batch", "tables"),
 )
 VALUES = ("scalars", "attributes", "choices", "documents", "records", "codecs", "adopted", "options")
-DECLARING = ("annotations", "increments", "indexes", "layouts", "queries", "numbering", "checks", "schema", "patterns")
+DECLARING = (
+    *("annotations", "increments", "indexes", "scopes", "layouts", "queries"),
+    *("numbering", "checks", "schema", "patterns"),
+)
 ROOMS = (".running", ".reads", ".writes", ".tables", "")
 STORES = tuple(f"{store}{room}" for store in ("store", "aio") for room in ROOMS)
 
