@@ -50,7 +50,8 @@ class Table:
 
     `tag` names the attribute that holds each item's kind; with None kinds are told apart by their key templates alone.
     `untagged="by_key"` also reads items without tag whose key fits the template. `sk=None` makes a table without sort
-    key; `sk=("sk", int)` one with a number. `raw=True` (or a delimiter such as `raw="|"`) makes every key of its
+    key; `sk=("sk", int)` one with a number. `scope="#TENANT#{tenant}"` stands before every partition key: see
+    `Store.scoped`. `raw=True` (or a delimiter such as `raw="|"`) makes every key of its
     entities a raw one: see `Key`.
     """
 
