@@ -27,7 +27,7 @@ from singletable import (
     Table,
     UsageError,
 )
-from singletable.operations.single import Get
+from singletable.operations.get import Get
 from singletable.wire import Item
 from tests.contract.behind import CountingClient, client_of, everything, sibling
 from tests.contract.conftest import MakeStore
