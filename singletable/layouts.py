@@ -159,7 +159,8 @@ class Layout:
 
         UsageError while the scope is open: only a store that says it can write keys.
         """
-        self.check_said()
+        if self.scope is not None:
+            self.check_said()
         return self.tried(values)
 
     def check_said(self) -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
+from importlib import import_module
+from pkgutil import iter_modules
 from typing import Any, cast
 
 import pytest
@@ -29,12 +31,25 @@ from singletable import (
     UnknownPart,
     UsageError,
     from_item,
+    operations,
     to_item,
 )
 from singletable.aio import AsyncStore
 from singletable.mapping import mapper_of
+from singletable.operations.batch import DeleteMany, PutMany
+from singletable.operations.check import Check
 from singletable.operations.context import Context
-from singletable.operations.query import request
+from singletable.operations.create import Create
+from singletable.operations.create_many import CreateMany
+from singletable.operations.delete import Delete
+from singletable.operations.get import Get, One
+from singletable.operations.get_many import GetMany
+from singletable.operations.merge import CountAll, First, Queries
+from singletable.operations.put import Put
+from singletable.operations.query import Count, Pages, ReadPage, request
+from singletable.operations.scan import Scan
+from singletable.operations.tables import CreateTable, DeleteTable
+from singletable.operations.update import Update
 from singletable.scopes import KEPT, Scope
 from singletable.verbs import Verbs
 from tests.engines import PROJECT
@@ -265,6 +280,68 @@ def test_no_key_is_written_while_the_scope_is_open() -> None:
     ):
         with pytest.raises(UsageError, match=r"store\.scoped\(tenant=\.\.\.\)"):
             refused()
+
+
+ORDER, LINE = Order(user_id="u1"), Line(user_id="u1", order_id=7, line_no=1)
+REF, QUERY = Order.at(user_id="u1", order_id=7), Order.key(user_id="u1")
+
+OPERATIONS: Mapping[str, Any] = {
+    "Get": Get(REF),
+    "One": One(REF),
+    "Create": Create(ORDER),
+    "Put": Put(LINE),
+    "Update": Update(REF, (Order.city.set("Oslo"),)),
+    "Delete": Delete(REF),
+    "Check": Check(REF),
+    "GetMany": GetMany((REF,)),
+    "PutMany": PutMany((LINE,)),
+    "CreateMany": CreateMany((ORDER,)),
+    "DeleteMany": DeleteMany((REF,)),
+    "ReadPage": ReadPage(QUERY),
+    "Pages": Pages(QUERY),
+    "Count": Count(QUERY),
+    "CountAll": CountAll((QUERY,)),
+    "First": First(Queries((QUERY,))),
+}
+"""An operation of each class, as `store.run` takes them."""
+
+
+def is_protocol(given: object) -> bool:
+    """Say whether a class is only an interface."""
+    return bool(getattr(given, "_is_protocol", False))
+
+
+WHOLE = {"CreateTable", "DeleteTable"}
+INNER = {"WriteBatch"}
+"""What is given requests, not entities, references or queries."""
+
+
+def test_every_operation_is_tried() -> None:
+    """No class of operations is left out above."""
+    modules = [import_module(f"{operations.__name__}.{each.name}") for each in iter_modules(operations.__path__)]
+    found = {name: getattr(module, name) for module in modules for name in module.__all__}
+    runnable = {name for name, each in found.items() if hasattr(each, "steps") and not is_protocol(each)}
+    assert runnable == OPERATIONS.keys() | WHOLE | INNER
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_no_operation_is_run_while_the_scope_is_open(name: str) -> None:
+    """A store that says no tenant refuses each before anything is sent, whichever way it was handed over."""
+    with pytest.raises(UsageError, match=r"store\.scoped\(tenant=\.\.\.\)"):
+        next(OPERATIONS[name].steps(context_of(app, None)))
+
+
+@pytest.mark.parametrize("operation", [CreateTable(app), DeleteTable(), Scan(Order).open()])
+def test_a_scoped_store_leaves_the_table_alone(operation: Any) -> None:
+    """What concerns every tenant is refused there."""
+    with pytest.raises(UsageError, match="the whole table"):
+        next(operation.steps(context_of(app, scope_of(app, tenant="t7"))))
+
+
+def test_a_description_tells_of_the_scope() -> None:
+    """Who reads how a class is stored learns what stands before its keys."""
+    assert "begins with #TENANT#{tenant} of the store" in Order.describe()
+    assert "TENANT" not in Plain.describe()
 
 
 def test_a_scope_is_for_its_own_table_and_tenant() -> None:
