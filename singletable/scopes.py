@@ -161,16 +161,17 @@ def read_scope(
 
 def _carrying(where: str, half: tuple[KeyColumn, ...], sks: tuple[KeyColumn, ...]) -> set[str]:
     """Give the names of a partition key that can carry a scope: one text attribute, and not the table's sort key."""
+    column, *more = half
     why_not = ""
-    if len(half) > 1:
+    if more:
         why_not = "several attributes"
-    elif half[0] in sks:
+    elif column in sks:
         why_not = "the table's sort key"
-    elif half[0].attribute_type != "S":
+    elif column.attribute_type != "S":
         why_not = "no text"
     if why_not:
         raise DeclarationError(
             f"the scope cannot stand before the partition key of {where}, which is {why_not}",
             hint='make it one text attribute of its own, such as GlobalIndex("GSI1") with Key(on=gsi1, pk="...")',
         )
-    return {half[0].name}
+    return {column.name}

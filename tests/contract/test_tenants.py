@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import pytest
 
@@ -230,16 +230,17 @@ class Recorder(CountingClient):
 def partitions(value: Any) -> Iterator[str]:
     """List every partition key in the parameters of a request: in keys and items, and compared with or set to."""
     if isinstance(value, list):
-        for each in value:
+        for each in cast(list[Any], value):
             yield from partitions(each)
     elif isinstance(value, dict):
-        yield from (value[name]["S"] for name in PKS if isinstance(value.get(name), dict))
-        names, values = value.get("ExpressionAttributeNames", {}), value.get("ExpressionAttributeValues", {})
-        for text in (text for name, text in value.items() if name.endswith("Expression")):
+        params = cast(dict[str, Any], value)
+        yield from (params[name]["S"] for name in PKS if isinstance(params.get(name), dict))
+        names, values = params.get("ExpressionAttributeNames", {}), params.get("ExpressionAttributeValues", {})
+        for text in (text for name, text in params.items() if name.endswith("Expression")):
             for name, given in re.findall(r"(#\w+)\s*=\s*(:\w+)", text):
                 if names.get(name) in PKS:
                     yield values[given]["S"]
-        for each in value.values():
+        for each in params.values():
             yield from partitions(each)
 
 

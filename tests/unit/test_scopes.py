@@ -130,35 +130,50 @@ def test_a_table_that_cannot_carry_a_scope_is_refused(declare: Callable[[], Tabl
 def test_a_key_that_cannot_carry_the_scope_is_refused(options: dict[str, Any], words: str) -> None:
     """A partition key template has the scope's delimiter and begins as it does, so that no two keys become one."""
     table = Table("bad", scope="#TENANT#{tenant}")
-    with pytest.raises(TemplateError, match=words):
 
+    def declare() -> type[Entity]:
         class Bad(Entity, table=table, tag="bad"):
             name: Field[str] = Field(name="PK")
 
             key = Key(**options)
 
+        return Bad
+
+    with pytest.raises(TemplateError, match=words):
+        declare()
+
 
 def test_a_field_cannot_be_a_partition_key_that_has_a_scope() -> None:
     """The attribute holds the scope too, so it is not the field's own value."""
     table = Table("bad", scope="TENANT|{tenant}", raw="|")
-    with pytest.raises(DeclarationError, match="stored as 'PK', which is a key attribute"):
 
+    def declare() -> type[Entity]:
         class Bad(Entity, table=table, tag="bad"):
             name: Field[str] = Field(name="PK")
 
             key = Key(pk="{name}", sk="A")
 
+        return Bad
+
+    with pytest.raises(DeclarationError, match="stored as 'PK', which is a key attribute"):
+        declare()
+
 
 def test_an_adopted_counter_carries_the_scope_or_is_refused() -> None:
     """A Sequence's partition key is checked like any other."""
     table = Table("bad", scope="#TENANT#{tenant}")
-    with pytest.raises(TemplateError, match="does not begin as the scope"):
 
+    def declare() -> type[Entity]:
         class Bad(Entity, table=table, tag="bad"):
             name: Field[str]
             number: Field[int] = AutoIncrement(Sequence(pk="COUNTS", sk="#C", attribute="count"))
 
             key = Key(pk="#BAD#{name}", sk="#BAD")
+
+        return Bad
+
+    with pytest.raises(TemplateError, match="does not begin as the scope"):
+        declare()
 
 
 @pytest.mark.parametrize(
@@ -389,7 +404,7 @@ TEXTS = st.text(st.sampled_from("#$%!|a0 \u00e9"), min_size=1, max_size=6)
 @given(TEXTS, TEXTS, TEXTS, TEXTS)
 def test_no_two_tenants_share_a_key(tenant: str, user: str, other_tenant: str, other_user: str) -> None:
     """One key stands for one tenant and one entity key, and no scope begins another."""
-    keys = []
+    keys: list[str] = []
     for name, user_id in ((tenant, user), (other_tenant, other_user)):
         context = context_of(app, scope_of(app, tenant=name))
         keys.append(context.bound(Order.at(user_id=user_id, order_id=1)).key["PK"]["S"])
@@ -411,8 +426,9 @@ def test_operations_ask_their_context() -> None:
     """No operation takes a model, or a key that may have no scope yet, but through its context."""
     found: list[str] = []
     for path in sorted((PROJECT / "singletable" / "operations").glob("*.py")):
-        functions = [] if path.name == "context.py" else ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        for function in functions:
+        if path.name == "context.py":
+            continue
+        for function in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(function, ast.FunctionDef) and function.name not in FIELDS_ONLY:
                 nodes = list(ast.walk(function))
                 names = {node.id for node in nodes if isinstance(node, ast.Name)} & DECLARED
