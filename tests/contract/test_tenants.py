@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, TypeAlias, cast
+from typing import Any, TypeAlias
 
 import pytest
 
@@ -230,10 +230,11 @@ class Recorder(CountingClient):
 def partitions(value: Any) -> Iterator[str]:
     """List every partition key in the parameters of a request: in keys and items, and compared with or set to."""
     if isinstance(value, list):
-        for each in cast(list[Any], value):
+        several: list[Any] = value
+        for each in several:
             yield from partitions(each)
     elif isinstance(value, dict):
-        params = cast(dict[str, Any], value)
+        params: dict[str, Any] = value
         yield from (params[name]["S"] for name in PKS if isinstance(params.get(name), dict))
         names, values = params.get("ExpressionAttributeNames", {}), params.get("ExpressionAttributeValues", {})
         for text in (text for name, text in params.items() if name.endswith("Expression")):
