@@ -229,7 +229,7 @@ class Recorder(CountingClient):
 
 def partitions(value: Any) -> Iterator[str]:
     """List every partition key in the parameters of a request: in keys and items, and compared with or set to."""
-    kind = type(value)
+    kind: type = type(value)
     if kind is list:
         for each in value:
             yield from partitions(each)
