@@ -10,6 +10,7 @@ from singletable.errors import UsageError, kind_of
 from singletable.operations.by_value import UniqueRef
 from singletable.queries import Query, Ref
 from singletable.schema import Table, kinds_of, model_of
+from singletable.scopes import Scope
 
 __all__ = ["Handed", "check_name", "check_table", "flag"]
 
@@ -20,8 +21,9 @@ E = TypeVar("E", bound=Entity)
 class Handed:
     """Takes what is handed to a store of one table, or raises UsageError with an example of what is wanted."""
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: Table, scope: Scope | None) -> None:
         self.table = table
+        self.scope = scope
 
     def queries(self, queries: Iterable[Query[E]]) -> tuple[Query[E], ...]:
         """Take one or more queries."""
@@ -110,7 +112,7 @@ class Handed:
         return next(iter(self.table.entities), None)
 
     def check(self, entity: type) -> None:
-        """Check that an entity class is one of the table, and that the table is sound."""
+        """Check that an entity class is one of the table, that the table is sound and that its scope is known."""
         table = kinds_of(entity)[0].table
         if table is not self.table:
             raise UsageError(
@@ -118,6 +120,8 @@ class Handed:
                 hint="make a Store for that table",
             )
         self.table.check()
+        if self.scope is not None and self.scope.is_open:
+            raise self.scope.refusal()
 
 
 def check_table(table: object) -> None:

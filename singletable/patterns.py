@@ -174,6 +174,7 @@ class Binding:
             () if sk is None else self._bound(sk, sks, raw, in_partition=False),
             local=isinstance(key.on, LocalIndex),
             origin=key,
+            scope=self.table.scope,
         )
 
     def _columns(self, key: Key) -> tuple[tuple[KeyColumn, ...], tuple[KeyColumn, ...]]:

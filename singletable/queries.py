@@ -24,6 +24,7 @@ from singletable.expressions import Condition, all_of, no_truth, paths_of
 from singletable.fields import Field
 from singletable.keys import PK_BYTES, BoundTemplate, KeyRange, Narrowing, key_range
 from singletable.layouts import Column, Layout, words
+from singletable.scopes import Scope
 from singletable.wire import Item
 
 __all__ = ["Query", "Ref", "Span", "refer"]
@@ -39,7 +40,19 @@ class Ref(Generic[E_co]):
     entity: type[E_co]
     parts: tuple[tuple[str, Any], ...]
     layout: Layout = field(compare=False, repr=False)
-    key: Item = field(compare=False, repr=False)
+    written: Item = field(compare=False, repr=False)
+    """The key attributes; while the scope is open they stand for no item."""
+
+    @property
+    def key(self) -> Item:
+        """The key attributes. UsageError of a reference whose scope only a store can say: ask its context."""
+        self.layout.check_said()
+        return self.written
+
+    def under(self, scope: Scope | None) -> Ref[E_co]:
+        """Give the reference as it stands in a store's scope. KeyTooLong where there is no room for both."""
+        layout = self.layout.under(scope)
+        return self if layout is self.layout else Ref(self.entity, self.parts, layout, layout.render(dict(self.parts)))
 
     def __bool__(self) -> bool:
         no_truth("a reference", "store.get(ref) answers None where nothing stands there")
@@ -59,7 +72,7 @@ def refer(entity: type[E], layout: Layout, parts: Mapping[str, Any]) -> Ref[E]:
                 wanted=f"every part of the primary key ({layout})",
                 hint=f"{entity.__name__}.at(" + ", ".join(f"{part}=..." for part in layout.parts) + ")",
             )
-    return Ref(entity, tuple((name, parts.get(name)) for name in layout.parts), layout, layout.render(parts))
+    return Ref(entity, tuple((name, parts.get(name)) for name in layout.parts), layout, layout.tried(parts))
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +104,8 @@ class Query(Generic[E_co]):
     """The part that `is_in` names, with its values."""
     shown: tuple[str, ...] | None = None
     """The fields that `only` names."""
-    partition: Item = field(init=False, repr=False)
+    written: Item = field(init=False, repr=False)
+    """The partition key attributes; while the scope is open they stand for no partition."""
     spans: tuple[Span, ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -104,8 +118,8 @@ class Query(Generic[E_co]):
                     wanted=f"every part of the partition key ({words(self.layout.pks)})",
                     hint=f"a query needs {', '.join(f'{part}=' for part in self.layout.pk_parts)}",
                 )
-        partition = {column.name: column.render(self.values, PK_BYTES) for column in self.layout.pks}
-        object.__setattr__(self, "partition", partition)
+        written = {column.name: column.render(self.values, PK_BYTES) for column in self.layout.pks}
+        object.__setattr__(self, "written", written)
         object.__setattr__(self, "spans", tuple(self._spans()))
 
     def _spans(self) -> Iterator[Span]:
@@ -146,6 +160,17 @@ class Query(Generic[E_co]):
                 yield Span(column, key_range(column.template, {name: whole[name]}))
             elif name == following and self.narrowings:
                 yield Span(column, key_range(column.template, {}, self.narrowings))
+
+    @property
+    def partition(self) -> Item:
+        """The partition key attributes. UsageError of a query whose scope only a store can say: ask its context."""
+        self.layout.check_said()
+        return self.written
+
+    def under(self, scope: Scope | None) -> Query[E_co]:
+        """Give the query as it stands in a store's scope. KeyTooLong where there is no room for both."""
+        layout = self.layout.under(scope)
+        return self if layout is self.layout else replace(self, layout=layout)
 
     @property
     def range(self) -> KeyRange | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import gc
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from singletable.checks import Claim, check_adopted, check_claims, check_counter_names, check_tags, reaches_any
@@ -20,6 +20,7 @@ from singletable.indexes import GlobalIndex, KeyAttribute, KeyColumn, LocalIndex
 from singletable.layouts import Column, Layout
 from singletable.numbering import Numbering
 from singletable.options import check_attribute
+from singletable.scopes import Scope, read_scope
 from singletable.uniques import Uniqueness
 
 __all__ = [
@@ -61,7 +62,8 @@ class Table:
 
     `tag` names the attribute that holds each item's kind; with None kinds are told apart by their key templates alone.
     `untagged="by_key"` also reads items without tag whose key fits the template. `sk=None` makes a table without sort
-    key; `sk=("sk", int)` one with a number. `raw=True` (or a delimiter such as `raw="|"`) makes every key of its
+    key; `sk=("sk", int)` one with a number. `scope="#TENANT#{tenant}"` stands before every partition key: see
+    `Store.scoped`. `raw=True` (or a delimiter such as `raw="|"`) makes every key of its
     entities a raw one: see `Key`.
     """
 
@@ -75,6 +77,7 @@ class Table:
         tag: str | None = "_et",
         untagged: Literal["by_key"] | None = None,
         ttl: str | None = None,
+        scope: str | None = None,
         raw: bool | str = False,
     ) -> None:
         _check_names(name, tag)
@@ -90,6 +93,11 @@ class Table:
         self._reached: dict[tuple[str, str | None], bool] = {}
         self._checked: weakref.WeakSet[type] = weakref.WeakSet()
         self._check_names()
+        self.scope: Scope | None = None if scope is None else self._scope(scope)
+
+    def _scope(self, text: str) -> Scope:
+        halves = [(repr(index), self.pks_of(index)) for index in self.indexes]
+        return read_scope(text, [("the table", self.pks), *halves], self.sks, self.raw)
 
     def _check_names(self) -> None:
         if self.untagged not in (None, "by_key"):
@@ -160,6 +168,7 @@ class Table:
 
     def shares_ranges(self, model: Model, layout: Layout) -> bool:
         """Say whether a query by one key of an entity can reach others: relatives, as `check` allows, or raw keys."""
+        model, layout = model_of(model.entity), layout.declared or layout
         key = (model.entity.__qualname__, layout.index)
         if key not in self._reached:
             beside = [each for each in map(model_of, self.entities) if each is not model]
@@ -219,9 +228,17 @@ class Model:
     patterns: tuple[str, ...]
     uniques: tuple[Uniqueness, ...] = ()
 
+    def under(self, scope: Scope | None) -> Model:
+        """Give the model as it stands in a store's scope: every key and every counter begins with it."""
+        primary = self.primary.under(scope)
+        if primary is self.primary or scope is None:
+            return self
+        indexes = {name: layout.under(scope) for name, layout in self.indexes.items()}
+        return replace(self, primary=primary, indexes=indexes, numbers=tuple(_under(self.numbers, scope)))
+
     def hidden(self, key: str) -> str:
-        """Give the partition key of a hidden item, "#!SEQ#order"."""
-        return key
+        """Give the partition key of a hidden item, "#!SEQ#order": after the scope, where there is one."""
+        return key if self.primary.scope is None else self.primary.scope.hidden(key)
 
     @property
     def computed(self) -> tuple[computed[Any], ...]:
@@ -289,6 +306,13 @@ def _check_names(name: object, tag: object) -> None:
         check_attribute("Table(tag=...)", tag)
         if tag in TAKEN:
             raise DeclarationError(f"Table(tag={tag!r}): the attribute is singletable's own", hint='such as tag="_et"')
+
+
+def _under(numbers: Iterable[Numbering], scope: Scope) -> Iterator[Numbering]:
+    """Give the numberings as they stand in a scope: the partition key of a Sequence begins with it."""
+    for number in numbers:
+        pk, *rest = number.templates or (None,)
+        yield number if pk is None else replace(number, templates=(scope.before(pk), *rest))
 
 
 def _counter_names(models: Iterable[Model]) -> Iterator[tuple[str, str]]:

@@ -56,7 +56,8 @@ class ReadPage(Generic[E]):
 
     def steps(self, context: Context) -> Steps[Found[E]]:
         """Send one Query, or none where the range holds nothing."""
-        params = request(context, self.query)
+        query = context.bound_query(self.query)
+        params = request(context, query)
         if params is None:
             return Found((), None)
         if self.start is not None:
@@ -64,9 +65,9 @@ class ReadPage(Generic[E]):
         if self.asked is not None:
             params["Limit"] = self.asked
         answer = yield from send(context, Call("query", params))
-        mappers = readers(context, self.query.entity, self.query.shown)
-        kept = [(mapper, item) for item in answer["Items"] for mapper in mappers if _belongs(mapper, self.query, item)]
-        order = tuple(_place(self.query, item) for _, item in kept)
+        mappers = readers(context, query.entity, query.shown)
+        kept = [(mapper, item) for item in answer["Items"] for mapper in mappers if _belongs(mapper, query, item)]
+        order = tuple(_place(query, item) for _, item in kept)
         return Found(tuple(mapper.decode(item) for mapper, item in kept), answer.get("LastEvaluatedKey"), order)
 
 
@@ -167,6 +168,7 @@ def request(context: Context, query: Query[Any], *, unseen: bool = False) -> dic
     """
     if query.choices is not None:
         raise QueryError("is_in() stands for several requests", hint="send each of query.branches")
+    query = context.bound_query(query)
     if query.is_empty:
         return None
     layout, expressions = query.layout, Expressions()

@@ -45,7 +45,7 @@ VALUES = rooms(
 EXPRESSIONS = ("expressions", "judging", "applying", "operands", "comparing", "places")
 DECLARING = rooms(
     """
-    annotations increments indexes layouts queries numbering checks uniques schema patterns
+    annotations increments indexes scopes layouts queries numbering checks uniques schema patterns
     """
 )
 ROOMS = (".running", ".reads", ".writes", ".tables", "")

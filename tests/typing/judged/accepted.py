@@ -148,6 +148,7 @@ assert_type(ref, Ref[Order])
 assert_type(store.get(ref), Order | None)
 assert_type(store.get(User.at(user_id="u1"), consistent=True), User | None)
 assert_type(store.one(ref), Order)
+assert_type(store.scoped(tenant="t7"), Store)
 assert_type(store.update(ref, Order.status.set("PAID"), {"total": 5}), Order)
 assert_type(store.update(order, Order.total.add(1), when=paid & (Order.total < 9)), Order)
 assert_type(store.delete(ref), Order | None)
@@ -218,6 +219,7 @@ store.delete_many([ann_ref], progress=lambda done, total: done + total)
 
 async def awaited(later: AsyncStore) -> None:
     """Give the same types, awaited."""
+    assert_type(later.scoped(tenant="t7"), AsyncStore)
     assert_type(await later.get_many(ann_ref, ref), tuple[User | None, Order | None])
     assert_type(await later.get_many(ann_ref, ref, missing="raise"), tuple[User, Order])
     assert_type(await later.get_many(*[ref, ref], missing="skip"), tuple[Order, ...])

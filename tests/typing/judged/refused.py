@@ -205,3 +205,6 @@ class Late(Order, table=app):
 
 
 Late(user_id="u1", placed_at=now)  # error: mypy[call-arg] pyright[reportCallIssue]
+
+# A scope is text.
+store.scoped(tenant=7)  # error: mypy[arg-type] pyright[reportArgumentType]
