@@ -30,6 +30,7 @@ from singletable.errors import (
     SequenceContention,
     SequenceExhausted,
     ServiceError,
+    SeveralFound,
     SingleTableError,
     TableMismatch,
     TableMissing,
@@ -45,6 +46,7 @@ from singletable.errors import (
 )
 from singletable.expressions import Change, Condition
 from singletable.fields import Field, computed
+from singletable.gathering import Collection, CollectionKey, Gathering
 from singletable.increments import AutoIncrement, Sequence
 from singletable.indexes import GlobalIndex, LocalIndex
 from singletable.mapping import from_item, to_dict, to_item
@@ -59,6 +61,8 @@ __all__ = [
     "AutoIncrement",
     "BoundKey",
     "Change",
+    "Collection",
+    "CollectionKey",
     "Condition",
     "ConditionFailed",
     "ConfigurationError",
@@ -69,6 +73,7 @@ __all__ = [
     "FieldNotLoaded",
     "FieldValueError",
     "ForeignItem",
+    "Gathering",
     "GlobalIndex",
     "ItemTooLarge",
     "Key",
@@ -91,6 +96,7 @@ __all__ = [
     "SequenceContention",
     "SequenceExhausted",
     "ServiceError",
+    "SeveralFound",
     "SingleTableError",
     "Store",
     "Table",

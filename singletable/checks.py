@@ -114,7 +114,7 @@ def reaches_any(layout: Layout, others: Iterable[Layout]) -> bool:
     widest = layout.widest
     if widest is not None:
         others = [each for each in others if each.sk is None or overlap(widest, key_range(each.sk, {}))]
-    mine = _forms(layout if widest is None else replace(layout, sks=()))
+    mine = [form if widest is None else replace(form, sk=None) for form in _forms(layout)]
     return any(reaches(form, other) is not None for each in others for other in _forms(each) for form in mine)
 
 
@@ -207,6 +207,7 @@ def _range_clash(a: Claim, b: Claim, clash: Clash) -> RangeClash:
         f"a query of {a.entity}{where} would reach items of {b.entity}: {witness[1]} stands at {_where(clash)}, inside "
         f"the range of {a.layout}",
         hint=f"begin the sort key of each with a literal of its own (#{a.entity.upper()}#...), or declare {b.entity} "
-        f"below {a.entity} with Key(within={a.entity}.key, ...); a Collection({a.entity}, {b.entity}, ...) allows it too",
+        f"below {a.entity} with Key(within={a.entity}.key, ...); if they are read together, gather them: "
+        f"Collection({a.entity}, {b.entity}, ...)",
         witness=witness,
     )

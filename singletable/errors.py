@@ -25,6 +25,7 @@
     ├── AlreadyExists
     ├── ConditionFailed
     ├── ForeignItem                 another entity stands at the key
+    ├── SeveralFound                several items where one was looked for
     ├── Unprocessed                 what a batch could not write
     ├── OutcomeUnknown              a write that may or may not have happened
     ├── SequenceContention          too many writers for one number            ST60xx
@@ -70,6 +71,7 @@ __all__ = [
     "SequenceContention",
     "SequenceExhausted",
     "ServiceError",
+    "SeveralFound",
     "SingleTableError",
     "TableMismatch",
     "TableMissing",
@@ -320,6 +322,13 @@ class ForeignItem(SingleTableError):
 
     code = "ST5005"
     found: str | None
+
+
+class SeveralFound(SingleTableError, LookupError):
+    """Several items stand where one was looked for; `found` has them all."""
+
+    code = "ST5020"
+    found: tuple[object, ...]
 
 
 class Unprocessed(SingleTableError):

@@ -26,7 +26,7 @@ KEYS = (
 OPERATIONS = (
     *("context", "sending", "actions", "drafts", "writing", "commit", "carrying", "counters", "increment", "get"),
     *("create", "put", "delete", "check", "outcome", "update"),
-    *("query", "merge", "scan", "many", "get_many", "create_many", "batch", "tables"),
+    *("query", "merge", "collection", "scan", "many", "get_many", "create_many", "batch", "tables"),
 )
 VALUES = ("scalars", "attributes", "choices", "documents", "records", "codecs", "adopted", "options")
 DECLARING = ("annotations", "increments", "indexes", "layouts", "queries", "numbering", "checks", "schema", "patterns")
@@ -37,7 +37,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("errors", "wire"),
     (*(f"keys.{room}" for room in KEYS), "keys", "sizes"),
     (*VALUES, "expressions", "judging", "fields", "belonging"),
-    (*DECLARING, "building", "describing", "entity", "mapping"),
+    (*DECLARING, "building", "describing", "entity", "members", "places", "gathering", "mapping"),
     (*(f"operations.{room}" for room in OPERATIONS), "operations"),
     ("faults", "parsing", "forking", "local", "driver", "loops", "rows", "handed", "verbs", *STORES),
     ("demo", "cli", "__main__"),
