@@ -110,8 +110,8 @@ class Collection:
         store.gather(Home.of(user_id="u1")).orders
 
     `pk` is the members' partition key template, with parts of any name: each takes the type that the members have in
-    its place. `sk` narrows the collection to what stands at a node and below it, such as `sk="#ORDER#{order_id}"` for an
-    order with its lines; without it the range is the least that holds every member. `on=` reads an index.
+    its place. `sk` narrows the collection to what stands at a node and below it, such as `sk="#ORDER#{order_id}"` for
+    an order with its lines; without it the range is the least that holds every member. `on=` reads an index.
     DeclarationError where a member could not stand in the collection, or the members are of several tables.
 
     An instance of a collection's class is frozen data: equal where the contents are, and without a truth to it.

@@ -56,15 +56,15 @@ class Range:
 
 def gathered(declared: Range, models: Sequence[Model]) -> Layout:
     """Bind a collection's templates to the keys of its members. DeclarationError where one cannot stand in it."""
-    keys = {model.name: _key_of(model, declared) for model in models}
-    first = next(iter(keys.values()))
-    pks = _half(declared, declared.pk, {name: layout.pks for name, layout in keys.items()}, in_partition=True)
-    sks = _half(declared, declared.sk, {name: layout.sks for name, layout in keys.items()}, in_partition=False)
+    keys = [(model.name, _key_of(model, declared)) for model in models]
+    _, first = keys[0]
+    pks = _half(declared, declared.pk, [(name, layout.pks) for name, layout in keys], in_partition=True)
+    sks = _half(declared, declared.sk, [(name, layout.sks) for name, layout in keys], in_partition=False)
     widest = None
     if declared.sk is None and len(sks) == 1:
-        widest = enclosing(key_range(layout.sks[0].template, {}) for layout in keys.values())
+        widest = enclosing(key_range(layout.sks[0].template, {}) for _, layout in keys)
     made = Layout(first.index, pks, sks, local=first.local, widest=widest)
-    for name, layout in keys.items():
+    for name, layout in keys:
         if not stands_in(made, layout):
             raise _outside(declared, name, layout)
     return made
@@ -93,11 +93,11 @@ def _outside(declared: Range, name: str, layout: Layout) -> DeclarationError:
 
 
 def _half(
-    declared: Range, half: Half | None, owners: Mapping[str, tuple[Column, ...]], *, in_partition: bool
+    declared: Range, half: Half | None, owners: Sequence[tuple[str, tuple[Column, ...]]], *, in_partition: bool
 ) -> tuple[Column, ...]:
     """Bind one half of the collection's key to the columns of the members, which all have the same ones."""
-    columns = next(iter(owners.values()))
-    owned = [[(name, mine[at].template) for name, mine in owners.items()] for at in range(len(columns))]
+    _, columns = owners[0]
+    owned = [[(name, mine[at].template) for name, mine in owners] for at in range(len(columns))]
     if half is None:
         return tuple(Column(column.name, _whatever(each)) for column, each in zip(columns, owned, strict=True))
     texts = (half,) if isinstance(half, str) else tuple(f"{{{name}}}" for name in half)
@@ -165,18 +165,18 @@ def _below(template: Template, formats: Mapping[str, KeyFormat]) -> BoundTemplat
 
 def _format(declared: Range, at: int, segment: Segment, owners: Sequence[tuple[str, BoundTemplate]]) -> KeyFormat:
     """Choose how a part of the collection is written: as the members write theirs in that place."""
-    found: dict[str, KeyFormat] = {}
+    found: list[tuple[str, KeyFormat]] = []
     for name, template in owners:
         theirs = template.segments[at] if at < len(template.segments) else Segment()
         if theirs.part is not None:
             _check_marks(declared, segment, name, theirs)
-            found[name] = template.formats[theirs.part]
+            found.append((name, template.formats[theirs.part]))
     if not found:
         raise DeclarationError(
             f"the collection {declared}: no member has a part in the place of {segment.part!r}",
             hint="begin as the members' own keys do: with their literals, and their parts where they have some",
         )
-    (first, chosen), *others = found.items()
+    (first, chosen), *others = found
     for name, other in others:
         if (chosen.name, chosen.raw, chosen.language) != (other.name, other.raw, other.language):
             raise DeclarationError(

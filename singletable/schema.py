@@ -317,7 +317,8 @@ def _named(entity: type) -> tuple[str, str]:
 def kinds_of(entity: type) -> Sequence[Model]:
     """Give the models of what an entity class reads: its own, or for an abstract one those of its subclasses.
 
-    Of the class that stands for a collection in its queries they are those of its members, `__gathered__`. UsageError where an abstract class has no concrete subclass, and for a class that is no entity.
+    Of the class that stands for a collection in its queries they are those of its members, `__gathered__`. UsageError
+    where an abstract class has no concrete subclass, and for a class that is no entity.
     """
     gathered: tuple[type, ...] | None = entity.__dict__.get("__gathered__")
     if gathered is not None:
