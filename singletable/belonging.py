@@ -33,5 +33,5 @@ def check_conditions(condition: object, several: Iterable[Mapping[str, Field[Any
             )
 
 
-def _is_among(source: Field[Any], several: Iterable[Mapping[str, Field[Any]]]) -> bool:
+def _is_among(source: Any, several: Iterable[Mapping[str, Field[Any]]]) -> bool:
     return any(fields.get(source.name) is source for fields in several)

@@ -50,7 +50,7 @@ class _Plan:
         self._bound: tuple[list[type], Layout] | None = None
 
     @property
-    def kind(self) -> type:
+    def kind(self) -> type[Any]:
         """The class that stands for the members in a query."""
         if self._kind is None:
             members = self._members()
@@ -283,7 +283,7 @@ class Gathering(Generic[H_co]):
 def _range(where: str, pk: Any, sk: Any, on: Any) -> Range:
     """Take the options of a collection, or refuse what is given in their place."""
     for option, half in (("pk", pk), ("sk", sk)):
-        texts = half if isinstance(half, tuple) else (half,)
+        texts: tuple[object, ...] = half if half.__class__ is tuple else (half,)
         if not texts or not all(isinstance(text, str) and text for text in texts):
             if option == "sk" and half is None:
                 continue

@@ -133,12 +133,12 @@ def _bound(declared: Range, text: str, owners: Sequence[Owned], in_partition: bo
         return _native(text, natives[0])
     ((raw, delimiter),) = ways
     template = Template.parse(text, delimiter=delimiter if raw else None)
-    formats = {name: _format(declared, at, segment, texts) for at, name, segment in _parts(template)}
     if in_partition and template.open:
         raise TemplateError(
             f"the collection {declared}: a query needs every part of a partition key",
             hint="move {part*} or {part?} to the sort key",
         )
+    formats = {name: _format(declared, at, segment, texts) for at, name, segment in _parts(template)}
     return template.bind(formats) if in_partition or template.open else _below(template, formats)
 
 

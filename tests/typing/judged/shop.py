@@ -4,7 +4,19 @@ from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import ClassVar, Self
 
-from singletable import AutoIncrement, Entity, Field, GlobalIndex, Key, Query, Sequence, Store, Table, pattern
+from singletable import (
+    AutoIncrement,
+    Collection,
+    Entity,
+    Field,
+    GlobalIndex,
+    Key,
+    Query,
+    Sequence,
+    Store,
+    Table,
+    pattern,
+)
 
 gsi1 = GlobalIndex("GSI1")
 app = Table("app", indexes=[gsi1])
@@ -78,6 +90,21 @@ class Region(Entity, table=app, tag="region"):
     key = Key(pk="#COUNTRY#{country}", sk="#REGION#{path*}")
 
 
+class Home(Collection, pk="#USER#{user_id}"):
+    """A user with what is theirs."""
+
+    user: User | None
+    orders: list[Order]
+    lines: tuple[OrderLine, ...]
+    most: ClassVar[int] = 100
+
+    @property
+    def total(self) -> int:
+        """Add up the orders."""
+        return sum(order.total for order in self.orders)
+
+
+home = Collection(User, Order, pk="#USER#{user_id}")
 now = datetime.now(UTC)
 store = Store(app)
 ann = store.create(User(user_id="u1", name="Ann"))
