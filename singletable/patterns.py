@@ -21,7 +21,7 @@ from singletable.layouts import Column, Layout
 from singletable.queries import Query
 from singletable.schema import Table, kinds_of
 
-__all__ = ["Binding", "BoundKey", "Key", "pattern"]
+__all__ = ["Binding", "BoundKey", "Half", "Key", "pattern"]
 
 E = TypeVar("E")
 P = ParamSpec("P")

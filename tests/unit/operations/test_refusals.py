@@ -11,8 +11,10 @@ import pytest
 
 import singletable.operations
 from singletable.errors import ServiceError, SingleTableError, Unprocessed
+from singletable.gathering import Collection
 from singletable.operations.batch import DeleteMany, PutMany
 from singletable.operations.check import Check
+from singletable.operations.collection import Gather
 from singletable.operations.create import Create
 from singletable.operations.create_many import CreateMany
 from singletable.operations.delete import Delete
@@ -34,6 +36,12 @@ ANN = User(user_id="u1", name="Ann")
 AT = User.at(user_id="u1")
 ORDER_AT = Order.at(user_id="u1", order_id=7)
 ORDERS = Order.key(user_id="u1")
+
+
+class Home(Collection, pk="#USER#{user_id}"):
+    user: User | None
+    orders: list[Order]
+
 
 OPERATIONS: list[Callable[[], Any]] = [
     lambda: Get(AT),
@@ -61,6 +69,7 @@ OPERATIONS: list[Callable[[], Any]] = [
     lambda: First(Queries((ORDERS,))),
     lambda: First(Scan(User)),
     lambda: CountAll((ORDERS, User.key(user_id="u1"))),
+    lambda: Gather(Home.of(user_id="u1")),
     lambda: CreateTable(shop),
     DeleteTable,
 ]
