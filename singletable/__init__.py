@@ -33,6 +33,7 @@ from singletable.errors import (
     SequenceContention,
     SequenceExhausted,
     ServiceError,
+    SeveralFound,
     SingleTableError,
     TableMismatch,
     TableMissing,
@@ -49,6 +50,7 @@ from singletable.errors import (
 )
 from singletable.expressions import Change, Condition
 from singletable.fields import Field, computed
+from singletable.gathering import Collection, CollectionKey, Gathering
 from singletable.identifiers import Ulid, Uuid7
 from singletable.increments import AutoIncrement, Sequence
 from singletable.indexes import GlobalIndex, LocalIndex
@@ -69,6 +71,8 @@ __all__ = [
     "AutoIncrement",
     "BoundKey",
     "Change",
+    "Collection",
+    "CollectionKey",
     "Condition",
     "ConditionFailed",
     "ConfigurationError",
@@ -80,6 +84,7 @@ __all__ = [
     "FieldNotLoaded",
     "FieldValueError",
     "ForeignItem",
+    "Gathering",
     "GlobalIndex",
     "ItemTooLarge",
     "Key",
@@ -104,6 +109,7 @@ __all__ = [
     "SequenceContention",
     "SequenceExhausted",
     "ServiceError",
+    "SeveralFound",
     "SingleTableError",
     "Size",
     "Store",

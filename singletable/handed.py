@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from singletable.entity import Entity
 from singletable.errors import UsageError, kind_of
+from singletable.gathering import Collection, Gathering
 from singletable.operations.by_value import UniqueRef
 from singletable.queries import Query, Ref
 from singletable.schema import Table, kinds_of, model_of
@@ -16,6 +17,7 @@ __all__ = ["Handed", "check_name", "check_table", "flag"]
 
 T = TypeVar("T")
 E = TypeVar("E", bound=Entity)
+H = TypeVar("H", bound=Collection)
 
 
 class Handed:
@@ -38,6 +40,16 @@ class Handed:
             raise UsageError(f"given {_given(query)}, wanted a query", hint=f"such as {self._example(query, 'key')}")
         self.check(query.entity)
         return query
+
+    def gathering(self, what: Gathering[H]) -> Gathering[H]:
+        """Take what is to be gathered."""
+        if not isinstance(what, Gathering):
+            raise UsageError(
+                f"given {_given(what)}, wanted what a collection's class gives",
+                hint="such as store.gather(Home.of(user_id=...)); store.query(...) runs a query",
+            )
+        self.check(what.query.entity)
+        return what
 
     def all_own(self, entities: Iterable[E]) -> tuple[E, ...]:
         """Take many entities."""

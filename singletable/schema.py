@@ -90,7 +90,8 @@ class Table:
         self.tag = tag
         self.untagged = "by_key" if tag is None else untagged
         self._entities: weakref.WeakValueDictionary[tuple[str, str], type] = weakref.WeakValueDictionary()
-        self._reached: dict[tuple[str, str | None], bool] = {}
+        self._reached: dict[tuple[object, ...], bool] = {}
+        self._gathered: set[tuple[str | None, frozenset[tuple[str, str]]]] = set()
         self._checked: weakref.WeakSet[type] = weakref.WeakSet()
         self._check_names()
         self.scope: Scope | None = None if scope is None else self._scope(scope)
@@ -150,8 +151,15 @@ class Table:
 
     def register(self, entity: type) -> None:
         """Take an entity class in, in place of an older one of the same module and qualified name."""
-        self._entities[entity.__module__, entity.__qualname__] = entity
+        self._entities[_named(entity)] = entity
         self._reached.clear()
+
+    def gather(self, index: str | None, models: Iterable[Model]) -> None:
+        """Let the entities of a collection stand in each other's ranges on an index, or on the table itself.
+
+        It holds for good, so that what is allowed does not depend on whether somebody still keeps the collection.
+        """
+        self._gathered.add((index, frozenset(_named(model.entity) for model in models)))
 
     def check(self) -> None:
         """Check all entities together; a store does it when it is made.
@@ -166,20 +174,25 @@ class Table:
             self._check_together()
         self._checked = weakref.WeakSet(self.entities)
 
-    def shares_ranges(self, model: Model, layout: Layout) -> bool:
-        """Say whether a query by one key of an entity can reach others: relatives, as `check` allows, or raw keys."""
-        model, layout = model_of(model.entity), layout.declared or layout
-        key = (model.entity.__qualname__, layout.index)
+    def shares_ranges(self, models: Sequence[Model], layout: Layout) -> bool:
+        """Say whether a query by one key can reach other entities than those it reads, or raw keys.
+
+        Of one entity those are its relatives, and what is gathered with it: `check` allows no others.
+        """
+        layout = layout.declared or layout
+        key = (*(_named(model.entity) for model in models), layout.index, str(layout))
         if key not in self._reached:
-            beside = [each for each in map(model_of, self.entities) if each is not model]
-            raw = any(other.raw for each in beside for other in each.layouts_on(layout.index))
-            others = [
-                Claim(each.name, other, each.family) for each in beside for other in each.layouts_on(layout.index)
-            ]
-            mine = Claim(model.name, layout, model.family)
-            kin = [other.layout for other in others if mine.is_related(other)]
-            self._reached[key] = raw or reaches_any(layout, kin)
+            read = {model.entity for model in models}
+            beside = [model_of(each) for each in self.entities if each not in read]
+            others = [other for each in beside for other in each.layouts_on(layout.index)]
+            self._reached[key] = any(other.raw for other in others) or reaches_any(layout, others)
         return self._reached[key]
+
+    def _claim(self, model: Model, layout: Layout) -> Claim:
+        """Give what an entity claims, with the collections it is a member of there."""
+        name, index = _named(model.entity), layout.index
+        gathered = frozenset[object](group for group in self._gathered if group[0] == index and name in group[1])
+        return Claim(model.name, layout, model.family, gathered)
 
     def _fits_together(self) -> bool:
         """Say whether all is well; an error caught where garbage is collected would keep alive what it speaks of."""
@@ -192,7 +205,7 @@ class Table:
     def _check_together(self) -> None:
         models = [model_of(entity) for entity in self.entities]
         check_tags([(model.name, tag) for model in models for tag in model.tags])
-        primary = [Claim(model.name, model.primary, model.family) for model in models]
+        primary = [self._claim(model, model.primary) for model in models]
         check_claims(primary, told_apart=self.tag is not None and self.untagged is None)
         check_counter_names(_counter_names(models))
         if self.tag is not None:
@@ -200,7 +213,7 @@ class Table:
         for index in self.indexes:
             check_claims(
                 [
-                    Claim(model.name, layout, model.family)
+                    self._claim(model, layout)
                     for model in models
                     for layout in model.indexes.values()
                     if layout.index == index.name and not layout.plain
@@ -338,11 +351,20 @@ def _adopted_counters(model: Model) -> Iterator[Claim]:
             yield Claim(f"{model.name}.{number.name}", Layout(None, (pk,), tuple(sk)), None)
 
 
+def _named(entity: type) -> tuple[str, str]:
+    return entity.__module__, entity.__qualname__
+
+
 def kinds_of(entity: type) -> Sequence[Model]:
     """Give the models of what an entity class reads: its own, or for an abstract one those of its subclasses.
 
-    UsageError where an abstract class has no concrete subclass, and for a class that is no entity.
+    Of the class that stands for a collection in its queries they are those of its members, `__gathered__`. UsageError
+    where an abstract class has no concrete subclass, and for a class that is no entity.
     """
+    gathered: tuple[type, ...] | None = entity.__dict__.get("__gathered__")
+    if gathered is not None:
+        models = [model for member in gathered for model in kinds_of(member)]
+        return list({model.entity: model for model in models}.values())
     table: Table | None = getattr(entity, "__table__", None)
     if table is None or isinstance(entity.__dict__.get("__singletable__"), Declared):
         return [model_of(entity)]

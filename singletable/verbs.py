@@ -16,9 +16,11 @@ from singletable.entity import Entity, left_out
 from singletable.errors import ConfigurationError, UsageError, kind_of
 from singletable.expressions import Change, Condition
 from singletable.forking import forget_in_child
+from singletable.gathering import Collection, Gathering
 from singletable.handed import Handed, check_name, check_table, flag
 from singletable.operations.batch import DeleteMany, PutMany
 from singletable.operations.by_value import GetByValue, UniqueRef
+from singletable.operations.collection import Gather
 from singletable.operations.context import Context, Hints
 from singletable.operations.create import Create
 from singletable.operations.create_many import CreateMany
@@ -40,6 +42,7 @@ __all__ = ["CONNECT_SECONDS", "POOL", "Clock", "Operation", "Verbs", "check_plac
 T_co = TypeVar("T_co", covariant=True)
 T = TypeVar("T")
 E = TypeVar("E", bound=Entity)
+H = TypeVar("H", bound=Collection)
 
 Clock: TypeAlias = Callable[[], datetime]
 
@@ -163,6 +166,10 @@ class Verbs:
     def count(self, queries: Iterable[Query[Entity]]) -> CountAll:
         """Make the operation of `count`."""
         return CountAll(self.handed.queries(queries))
+
+    def gather(self, what: Gathering[H]) -> Gather[H]:
+        """Make the operation of `gather`."""
+        return Gather(self.handed.gathering(what))
 
     def scan(
         self, entity: type[E], segments: int, where: Condition | None, limit: int | None, consistent: bool

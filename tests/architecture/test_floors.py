@@ -26,6 +26,7 @@ def rooms(names: str) -> tuple[str, ...]:
     return tuple(names.split())
 
 
+ERRORS = ("errors.root", "errors.declaring", "errors.values", "errors.operating", "errors.world")
 KEYS = (
     *("language", "encoding", "kinds", "numbers", "notation", "moments", "formats", "segments", "template"),
     *("questions", "native", "bounds", "clash"),
@@ -33,7 +34,7 @@ KEYS = (
 OPERATIONS = rooms(
     """
     context sending actions drafts writing commit carrying counters guards increment get create put
-    delete check outcome update query merge scan many get_many create_many batch tables by_value
+    delete check outcome update query merge collection scan many get_many create_many batch tables by_value
     guarding
     """
 )
@@ -48,14 +49,15 @@ DECLARING = rooms(
     annotations increments indexes scopes layouts queries numbering checks uniques schema patterns
     """
 )
+ENTITIES = rooms("building describing pydantic_schema entity members slots gathering mapping dictionaries")
 ROOMS = (".running", ".reads", ".writes", ".tables", "")
 STORES = tuple(f"{store}{room}" for store in ("store", "aio") for room in ROOMS)
 
 FLOORS: tuple[tuple[str, ...], ...] = (
-    ("wording", "errors", "wire"),
+    ("wording", *ERRORS, "errors", "wire"),
     (*(f"keys.{room}" for room in KEYS), "keys", "sizes"),
     (*VALUES, *EXPRESSIONS, "declaration", "fields", "belonging"),
-    (*DECLARING, "building", "describing", "pydantic_schema", "entity", "mapping", "dictionaries"),
+    (*DECLARING, *ENTITIES),
     (*(f"operations.{room}" for room in OPERATIONS), "operations"),
     ("faults", "parsing", "forking", "identifiers", "local", "driver", "loops", "rows", "handed", "verbs", *STORES),
     ("demo", "cli", "__main__"),

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from singletable import (
     AutoIncrement,
+    Collection,
     DeclarationError,
     Entity,
     Field,
@@ -39,6 +40,7 @@ from singletable.mapping import mapper_of
 from singletable.operations.batch import DeleteMany, PutMany
 from singletable.operations.by_value import GetByValue, unique_ref
 from singletable.operations.check import Check
+from singletable.operations.collection import Gather
 from singletable.operations.context import Context
 from singletable.operations.create import Create
 from singletable.operations.create_many import CreateMany
@@ -306,6 +308,11 @@ def test_no_key_is_written_while_the_scope_is_open() -> None:
             refused()
 
 
+class Home(Collection, pk="#USER#{user_id}"):
+    orders: list[Order]
+    lines: list[Line]
+
+
 ORDER, LINE = Order(user_id="u1"), Line(user_id="u1", order_id=7, line_no=1)
 REF, QUERY = Order.at(user_id="u1", order_id=7), Order.key(user_id="u1")
 
@@ -328,6 +335,7 @@ OPERATIONS: Mapping[str, Any] = {
     "Pages": Pages(QUERY),
     "Count": Count(QUERY),
     "CountAll": CountAll((QUERY,)),
+    "Gather": Gather(Home.of(user_id="u1")),
     "First": First(Queries((QUERY,))),
 }
 """An operation of each class, as `store.run` takes them."""
