@@ -46,8 +46,9 @@ from singletable.errors import (
 from singletable.expressions import Change, Condition
 from singletable.fields import Field, computed
 from singletable.increments import AutoIncrement, Sequence
-from singletable.indexes import GlobalIndex, LocalIndex
+from singletable.indexes import GlobalIndex, IndexWarning, LocalIndex
 from singletable.mapping import from_item, to_dict, to_item
+from singletable.operations.shape import TableDiff
 from singletable.patterns import BoundKey, Key, pattern
 from singletable.queries import Query, Ref
 from singletable.rows import Rows
@@ -70,6 +71,7 @@ __all__ = [
     "FieldValueError",
     "ForeignItem",
     "GlobalIndex",
+    "IndexWarning",
     "ItemTooLarge",
     "Key",
     "KeyClash",
@@ -94,6 +96,7 @@ __all__ = [
     "SingleTableError",
     "Store",
     "Table",
+    "TableDiff",
     "TableMismatch",
     "TableMissing",
     "TagClash",

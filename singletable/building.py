@@ -16,6 +16,7 @@ from singletable.errors import DeclarationError, UnresolvedName, kind_of
 from singletable.expressions import Condition, paths_of
 from singletable.fields import Field
 from singletable.increments import AutoIncrement
+from singletable.indexes import GlobalIndex, LocalIndex
 from singletable.keys import BoundTemplate, plain_type
 from singletable.layouts import Layout
 from singletable.numbering import Numbering, in_order, numbering
@@ -121,9 +122,9 @@ class _Plan:
         layout = binding.layout(self.primary)
         if self.primary.within is not None:
             _check_inherited(self, self.primary.within, layout)
-        indexes = self._indexes(binding)
+        indexes = self._indexes(binding, layout)
         self._check_attributes((layout, *indexes.values()))
-        return Model(
+        model = Model(
             entity=self.cls,
             name=self.cls.__name__,
             table=self.table,
@@ -136,6 +137,8 @@ class _Plan:
             family=self.primary.root,
             patterns=_patterns(self.cls),
         )
+        _check_told(model)
+        return model
 
     def _types(self) -> dict[str, object]:
         types: dict[str, object] = {}
@@ -162,7 +165,7 @@ class _Plan:
                 hint='name the attribute with the last number: Sequence(pk="...", attribute="count")',
             )
 
-    def _indexes(self, binding: Binding) -> dict[str, Layout]:
+    def _indexes(self, binding: Binding, primary: Layout) -> dict[str, Layout]:
         layouts: dict[str, Layout] = {}
         owners: dict[str, str] = {}
         for name, key in _keys(self.cls).items():
@@ -175,9 +178,17 @@ class _Plan:
                     f"{self.cls.__qualname__}.{other} and .{name} are keys of one index {key.on.name!r}",
                     hint="an item has one place in an index: add a second GlobalIndex",
                 )
-            layouts[name] = self._conditional(key, binding.layout(key))
-        self._check_shared({self.primary.name: binding.layout(self.primary), **layouts})
+            layouts[name] = self._projecting(key.on, self._conditional(key, binding.layout(key)), primary)
+        self._check_shared({self.primary.name: primary, **layouts})
         return layouts
+
+    def _projecting(self, on: GlobalIndex | LocalIndex, layout: Layout, primary: Layout) -> Layout:
+        """Learn what the rows of an index give: the fields it holds, and those that stand in a key."""
+        held = self.table.held_by(on)
+        if held is None:
+            return layout
+        stored = {name for name, field in self.fields.items() if field.attribute in held}
+        return replace(layout, held=held, shows=frozenset({*stored, *layout.parts, *primary.parts}))
 
     def _check_index(self, name: str, key: Key) -> None:
         if not any(index is key.on for index in self.table.indexes):
@@ -236,6 +247,19 @@ class _Plan:
                     hint='store it under another name: Field(name="..."); a field may only be a key attribute itself '
                     "where the template is exactly {field}, raw or native, and stored as the key is",
                 )
+
+
+def _check_told(model: Model) -> None:
+    """Refuse an index of bare table keys that would show the tombstones of deleted items as items."""
+    own = {column.name for column in model.table.pks + model.table.sks}
+    for name, layout in model.indexes.items():
+        bare = layout.held is not None and model.table.tag not in layout.held and own.issuperset(layout.names)
+        if bare and model.leaves_tombstones:
+            raise DeclarationError(
+                f"{model.name}.{name}: index {layout.index!r} holds keys alone, so that the tombstones of deleted "
+                "items would look like items there",
+                hint='projection=[] holds the tag beside the keys; or AutoIncrement(reuse="allow") leaves no tombstone',
+            )
 
 
 def _refuse_new_counter(cls: type, number: Numbering, old: str, layout: Layout) -> NoReturn:

@@ -32,7 +32,7 @@ from singletable.queries import Ref, refer
 from singletable.schema import Declared, Table, model_of
 from singletable.wire import AttributeValue
 
-__all__ = ["Entity", "assemble", "evolve", "fields", "left_out", "values_of"]
+__all__ = ["Entity", "assemble", "evolve", "fields", "left_out", "parts_of", "values_of"]
 
 E = TypeVar("E", bound="Entity")
 
@@ -101,8 +101,7 @@ class Entity:
         return type(self) is type(other) and self.__dict__ == other.__dict__
 
     def __hash__(self) -> int:
-        values, parts = values_of(self), model_of(type(self)).primary.parts
-        return hash((type(self), *(values.get(name) for name in parts)))
+        return hash((type(self), *parts_of(self, model_of(type(self)).primary.parts).values()))
 
     def __repr__(self) -> str:
         values = ", ".join(f"{name}={self.__dict__[name]!r}" for name in self.__fields__ if name in self.__dict__)
@@ -133,6 +132,19 @@ def values_of(entity: Entity) -> Mapping[str, Any]:
     return {**entity.__dict__, **made} if made else entity.__dict__
 
 
+def parts_of(entity: Entity, names: Iterable[str]) -> Mapping[str, Any]:
+    """Give the values of some fields, such as those of a key; None for a number that is not drawn yet.
+
+    A computed one that was read is taken as it was: of an entity read in part it may not be computed again.
+    """
+    return {name: entity.__dict__[name] if name in entity.__dict__ else _made(entity, name) for name in names}
+
+
+def _made(entity: Entity, name: str) -> Any:
+    field = entity.__fields__[name]
+    return field.function(entity) if isinstance(field, computed) else None
+
+
 def evolve(entity: E, /, **changes: object) -> E:
     """Make another entity with some fields changed; nothing is stored. UnknownField for a name that is none."""
     for name in changes:
@@ -146,10 +158,12 @@ def evolve(entity: E, /, **changes: object) -> E:
             )
     hidden, missing = getattr(entity, "_hidden", {}), left_out(entity)
     if missing is not None:
-        return assemble(type(entity), {**entity.__dict__, **changes}, hidden, missing)
-    made = type(entity)(**{**entity.__dict__, **changes})
-    object.__setattr__(made, "_hidden", hidden)
-    return made
+        made = {name for name, field in entity.__fields__.items() if isinstance(field, computed)}
+        kept = {name: value for name, value in entity.__dict__.items() if name not in made}
+        return assemble(type(entity), {**kept, **changes}, hidden, missing)
+    whole = type(entity)(**{**entity.__dict__, **changes})
+    object.__setattr__(whole, "_hidden", hidden)
+    return whole
 
 
 def left_out(entity: Entity) -> frozenset[str] | None:

@@ -68,8 +68,9 @@ class Layout:
     """One key in the table (`index` None) or an index: the columns of both halves, `sks` empty without sort key.
 
     `local` tells a local index, which can be read consistently. `when` is the condition an item meets to be in the
-    index at all, and `watched` the fields it looks at. `origin` is the key it was declared by, which kinds of a base
-    share. The other attributes are worked out of these once.
+    index at all, and `watched` the fields it looks at. `held` are the attributes that the rows of the index have, and
+    `shows` the fields that they give; None where they are whole. `origin` is the key it was declared by, which kinds of
+    a base share. The other attributes are worked out of these once.
     """
 
     index: str | None
@@ -78,6 +79,8 @@ class Layout:
     local: bool = False
     when: Condition | None = None
     watched: tuple[str, ...] = ()
+    held: frozenset[str] | None = None
+    shows: frozenset[str] | None = None
     origin: object = field(default=None, compare=False, repr=False)
     columns: tuple[Column, ...] = field(init=False, repr=False)
     parts: tuple[str, ...] = field(init=False, repr=False)

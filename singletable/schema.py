@@ -16,7 +16,15 @@ from typing import Any, Literal
 from singletable.checks import Claim, check_adopted, check_claims, check_counter_names, check_tags, reaches_any
 from singletable.errors import DeclarationError, UsageError, kind_of
 from singletable.fields import Field, computed
-from singletable.indexes import GlobalIndex, KeyAttribute, KeyColumn, LocalIndex, check_name
+from singletable.indexes import (
+    GlobalIndex,
+    KeyAttribute,
+    KeyColumn,
+    LocalIndex,
+    check_name,
+    check_projected,
+    check_quotas,
+)
 from singletable.layouts import Column, Layout
 from singletable.numbering import Numbering
 from singletable.options import check_attribute
@@ -32,16 +40,11 @@ WRITE_ID = "_w"
 CREATE_ID = "_c"
 """The attribute with the id of the create that made an item, by which a create recognises its own write."""
 
-ONLY_FIVE = "DynamoDB allows five; a GlobalIndex can do the same, eventually consistent"
-
 GONE_AT = "gone_at"
 """The attribute that says when a tombstone was left."""
 
 TAKEN = (CREATE_ID, WRITE_ID, GONE_AT)
 """What no key attribute and no tag can be called."""
-
-LOCAL_INDEXES = 5
-"""Local indexes of a table, at most. Source: AWS, "Service quotas"."""
 
 
 class Table:
@@ -76,6 +79,7 @@ class Table:
         self._reached: dict[tuple[str, str | None], bool] = {}
         self._checked: weakref.WeakSet[type] = weakref.WeakSet()
         self._check_names()
+        check_quotas(self.name, self.indexes, sum(len(self.named_by(index)) for index in self.indexes))
 
     def _check_names(self) -> None:
         if self.untagged not in (None, "by_key"):
@@ -85,8 +89,6 @@ class Table:
             raise DeclarationError(f"table {self.name!r} has two indexes of one name: {', '.join(names)}")
         if self.sk is not None and self.pk.name == self.sk.name:
             raise DeclarationError(f"table {self.name!r}: partition and sort key are both called {self.pk.name!r}")
-        if sum(index.local for index in self.indexes) > LOCAL_INDEXES:
-            raise DeclarationError(f"table {self.name!r} has more than {LOCAL_INDEXES} local indexes", hint=ONLY_FIVE)
         for column in self.columns:
             if column.name in TAKEN or column.name == self.tag:
                 what = "singletable's own" if column.name in TAKEN else "the type tag"
@@ -120,6 +122,30 @@ class Table:
     def pks_of(self, index: GlobalIndex | LocalIndex) -> tuple[KeyColumn, ...]:
         """Give the partition key of an index: its own, or the table's for a local one."""
         return self.pks if isinstance(index, LocalIndex) else index.pks
+
+    @property
+    def carried(self) -> tuple[str, ...]:
+        """The attributes that an index which names some holds in any case: without them its rows cannot be told."""
+        return () if self.tag is None else (self.tag,)
+
+    def named_by(self, index: GlobalIndex | LocalIndex) -> tuple[str, ...]:
+        """Give the attributes that an index projects by name: none where it projects all or keys alone.
+
+        Keys are projected in any case and are not named. DeclarationError for more than 20, DynamoDB's limit.
+        """
+        if isinstance(index.projection, str):
+            return ()
+        keys = {column.name for column in (*self.pks, *self.sks, *self.pks_of(index), *index.sks)}
+        names = tuple(name for name in dict.fromkeys((*index.projection, *self.carried)) if name not in keys)
+        check_projected(index, names)
+        return names
+
+    def held_by(self, index: GlobalIndex | LocalIndex) -> frozenset[str] | None:
+        """Give the attributes that the rows of an index have: its keys, the table's, what it names; None for all."""
+        if index.projection == "all":
+            return None
+        keys = (*self.pks, *self.sks, *self.pks_of(index), *index.sks)
+        return frozenset((*(column.name for column in keys), *self.named_by(index)))
 
     @property
     def entities(self) -> tuple[type, ...]:

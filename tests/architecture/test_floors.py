@@ -25,7 +25,8 @@ KEYS = (
 )
 OPERATIONS = (
     *("context", "sending", "writing", "counters", "increment", "single", "outcome", "update"),
-    *("query", "merge", "scan", "many", "get_many", "create_many", "batch", "tables"),
+    *("fetching", "query", "merge", "scan", "many", "get_many", "create_many", "batch"),
+    *("shape", "tables", "add_index"),
 )
 VALUES = ("scalars", "attributes", "choices", "documents", "records", "codecs", "adopted", "options")
 DECLARING = ("annotations", "increments", "indexes", "layouts", "queries", "numbering", "checks", "schema", "patterns")

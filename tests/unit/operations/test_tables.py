@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from singletable.errors import OutcomeUnknown, ServiceError, TableMismatch, TableMissing
-from singletable.operations.tables import CreateTable, DeleteTable, definition, differences
+from singletable.operations.shape import compare, definition
+from singletable.operations.tables import CreateTable, DeleteTable
 from singletable.wire import Refusal
 from tests.unit.operations.playing import NAME, Player, context, failed, lost, missing, play, throttled
 from tests.unit.operations.shop import orders, projects, shop
@@ -105,17 +106,19 @@ def test_types_and_projections_are_compared() -> None:
         "AttributeDefinitions": [*types, *numbers],
         "GlobalSecondaryIndexes": [{**gsi1, "Projection": {"ProjectionType": "KEYS_ONLY"}}],
     }
-    assert list(differences(shop, odd)) == [
+    assert compare(shop, odd, NAME).differences == (
         "the table has the sort key 'SK' (N), declared 'SK' (S)",
         "index 'GSI1' projects KEYS_ONLY, declared ALL",
-    ]
+    )
 
 
 def test_further_indexes_do_no_harm() -> None:
     """An index that is not declared is no difference."""
     (gsi1,) = SHAPE["GlobalSecondaryIndexes"]
     more = {**SHAPE, "GlobalSecondaryIndexes": [gsi1, {**gsi1, "IndexName": "GSI2"}]}
-    assert list(differences(shop, more)) == []
+    diff = compare(shop, more, NAME)
+    assert not diff
+    assert diff.extra_indexes == ("GSI2",)
 
 
 def test_other_keys_are_defined_as_declared() -> None:
