@@ -161,7 +161,7 @@ def check_quotas(table: str, indexes: Iterable[GlobalIndex | LocalIndex], named:
             f"table {table!r} has {len(local) - sum(local)} global indexes: DynamoDB allows {GLOBAL_INDEXES} unless "
             "the quota of your account was raised; several kinds can share one index",
             IndexWarning,
-            stacklevel=4,
+            stacklevel=3,
         )
 
 

@@ -98,10 +98,10 @@ def _drop(context: Context, operation: DeleteTable) -> Steps[None]:
 
 def waits(patience: float) -> Iterator[float]:
     """Give the pauses between two looks: short at first, for local engines, then every two seconds until it is over."""
-    wait, left = FIRST, patience
-    while left > 0:
+    wait, spent = FIRST, 0.0
+    while spent == 0 or spent + wait <= patience:
         yield wait
-        left -= wait
+        spent += wait
         wait = min(EVERY, wait * 2)
 
 

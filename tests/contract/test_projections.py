@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, date, datetime
+from typing import Any
 
 import pytest
 
@@ -114,7 +115,7 @@ def test_rows_without_tag_are_told_by_their_key(backend: MakeStore) -> None:
     assert (scan.place, scan.day, scan.number) == ("Rome", date(2026, 3, 1), 1)
     assert not hasattr(scan, "seen_at")
     assert store.hydrate([scan]) == (Scan(user="ann", number=1, seen_at=NOON, place="Rome"),)
-    assert scan in {scan}  # its hash is of the key, which was read
+    assert len({scan, scan}) == 1  # its hash is of the key, which was read
 
 
 def test_what_an_index_does_not_hold_is_neither_filtered_nor_fetched(backend: MakeStore) -> None:
@@ -201,10 +202,9 @@ def test_hydrating_a_hundred_costs_one_request(backend: MakeStore) -> None:
 
 def test_hydrate_wants_many_of_the_table(backend: MakeStore) -> None:
     """One entity, a word for `missing` that is none, and a row of something else are refused before a request."""
-    store = backend(depot)
-    given: tuple[object, ...] = (Parcel(user="ann", number=1), 5, ["ann"])
-    for each in given:
-        with pytest.raises(UsageError, match=r"wanted"):
-            store.hydrate(each)  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue, reportArgumentType]
+    store: Any = backend(depot)
+    for each in (Parcel(user="ann", number=1), 5, ["ann"]):
+        with pytest.raises(UsageError, match="wanted"):
+            store.hydrate(each)
     with pytest.raises(UsageError, match=r"hydrate\(missing=\)"):
-        store.hydrate([], missing="ignore")  # type: ignore[call-overload]  # pyright: ignore[reportCallIssue, reportArgumentType]
+        store.hydrate([], missing="ignore")

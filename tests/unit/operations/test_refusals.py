@@ -11,6 +11,8 @@ import pytest
 
 import singletable.operations
 from singletable.errors import ServiceError, SingleTableError, Unprocessed
+from singletable.indexes import GlobalIndex
+from singletable.operations.add_index import AddIndex
 from singletable.operations.batch import DeleteMany, PutMany
 from singletable.operations.create_many import CreateMany
 from singletable.operations.get_many import GetMany
@@ -18,8 +20,9 @@ from singletable.operations.many import WriteBatch
 from singletable.operations.merge import CountAll, First, Queries
 from singletable.operations.query import Count, Pages, ReadPage
 from singletable.operations.scan import Scan
+from singletable.operations.shape import index_definition
 from singletable.operations.single import Create, Delete, Get, One, Put
-from singletable.operations.tables import CreateTable, DeleteTable
+from singletable.operations.tables import CreateTable, DeleteTable, DiffTable
 from singletable.operations.update import Update
 from singletable.wire import Call, Refusal, Steps
 from tests.unit.operations.playing import Player, context, lost, missing
@@ -30,6 +33,7 @@ ANN = User(user_id="u1", name="Ann")
 AT = User.at(user_id="u1")
 ORDER_AT = Order.at(user_id="u1", order_id=7)
 ORDERS = Order.key(user_id="u1")
+gsi2 = GlobalIndex("GSI2")
 
 OPERATIONS: list[Callable[[], Any]] = [
     lambda: Get(AT),
@@ -57,8 +61,13 @@ OPERATIONS: list[Callable[[], Any]] = [
     lambda: First(Scan(User)),
     lambda: CountAll((ORDERS, User.key(user_id="u1"))),
     lambda: CreateTable(shop),
+    lambda: DiffTable(shop),
+    lambda: AddIndex(shop, gsi2),
     DeleteTable,
 ]
+
+GSI2 = {**index_definition(shop, gsi2), "IndexStatus": "ACTIVE"}
+TYPES = [{"AttributeName": name, "AttributeType": "S"} for name in ("GSI2PK", "GSI2SK")]
 
 KNOWN = (
     "ConditionalCheckFailedException",
@@ -89,6 +98,8 @@ class Answering(Player):
             raise self.trouble()
         if call.method == "describe_table" and self.calls[0].method == "delete_table":
             raise missing()
+        if call.method == "describe_table" and "update_table" in [each.method for each in self.calls]:
+            return {"Table": {**described()["Table"], "GlobalSecondaryIndexes": [GSI2], "AttributeDefinitions": TYPES}}
         key = call.params.get("Key", {})
         item = order_item(7) if key.get("SK", {}).get("S", "").startswith("#ORDER") else user_item()
         answers: dict[str, dict[str, Any]] = {
@@ -101,6 +112,7 @@ class Answering(Player):
             "batch_get_item": {"Responses": {}},
             "batch_write_item": {},
             "create_table": {},
+            "update_table": {},
             "describe_table": described(),
             "delete_table": {},
         }

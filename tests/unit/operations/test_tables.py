@@ -137,7 +137,7 @@ def test_other_keys_are_defined_as_declared() -> None:
 
 def test_a_table_that_never_becomes_active() -> None:
     """Waiting ends after five minutes of looks, two seconds apart at most."""
-    player = Player({}, *([described("CREATING")] * 150))
+    player = Player({}, *([described("CREATING")] * 154))
     with pytest.raises(ServiceError, match="did not become active"):
         player.play(CreateTable(shop).steps(context()))
     assert max(player.pauses) == 2.0
@@ -190,14 +190,14 @@ def test_a_throttled_drop_is_no_earlier_try() -> None:
 
 def test_a_table_that_stays_in_use() -> None:
     """Waiting until a table can be dropped is bounded."""
-    player = Player(*([IN_USE] * 150))
+    player = Player(*([IN_USE] * 154))
     with pytest.raises(ServiceError, match="still in use"):
         player.play(DeleteTable().steps(context()))
 
 
 def test_a_table_that_never_goes() -> None:
     """Waiting for the end of a table is bounded too."""
-    player = Player({}, *([described("DELETING")] * 150))
+    player = Player({}, *([described("DELETING")] * 154))
     with pytest.raises(ServiceError, match="still being deleted"):
         player.play(DeleteTable().steps(context()))
 
