@@ -188,7 +188,7 @@ def test_only_a_declared_global_index_is_added() -> None:
     for given, words in (
         (shelf, "with their table alone"),
         (GlobalIndex("keys"), "does not declare"),
-        ("keys", "text"),
+        ("keys", "str"),
     ):
         with pytest.raises(UsageError, match=words):
             store.add_index(given)
