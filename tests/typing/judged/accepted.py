@@ -13,10 +13,13 @@ from singletable import (
     Condition,
     Entity,
     Field,
+    GlobalIndex,
+    LocalIndex,
     Query,
     Ref,
     Rows,
     Store,
+    TableDiff,
     evolve,
     fields,
     from_item,
@@ -162,6 +165,14 @@ assert_type(store.get_many(*[ref, ref]), tuple[Order | None, ...])
 assert_type(store.get_many(*[ref, ref], missing="skip"), tuple[Order, ...])
 assert_type(store.get_many(*[ref, ref], missing="raise"), tuple[Order, ...])
 assert_type(store.create_many([order, order]), tuple[Order, ...])
+assert_type(store.hydrate(store.query(query)), tuple[Order, ...])
+assert_type(store.hydrate([order, ref], missing="hole", consistent=True), tuple[Order | None, ...])
+assert_type(store.hydrate(store.query(users, query), missing="raise"), tuple[User | Order, ...])
+assert_type(store.diff_table(), TableDiff)
+assert_type(store.diff_table().addable, tuple[GlobalIndex, ...])
+store.add_index(GlobalIndex("GSI2", projection="keys"), timeout=60)
+GlobalIndex("GSI3", projection=["status", "total"])
+LocalIndex("LSI1", projection=("status",))
 store.put_many([order], progress=lambda done, total: None)
 store.create_many([ann], progress=print)
 store.delete_many([order, ref])
@@ -178,6 +189,9 @@ async def awaited(later: AsyncStore) -> None:
     assert_type(await later.count(users, query), int)
     assert_type(await later.scan(Order, segments=2).all(), list[Order])
     assert_type(await later.create_many([order, order]), tuple[Order, ...])
+    assert_type(await later.hydrate(later.query(query)), tuple[Order, ...])
+    assert_type(await later.hydrate([order, ref], missing="hole"), tuple[Order | None, ...])
+    assert_type(await later.diff_table(), TableDiff)
     async for each in later.query(query):
         assert_type(each, Order)
 
