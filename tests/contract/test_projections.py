@@ -182,7 +182,8 @@ def test_hydrate_keeps_the_order_and_tolerates_what_vanished(backend: MakeStore)
     assert store.hydrate([*parts, parts[0]], missing="hole", consistent=True) == (changed, None, one, changed)
     with pytest.raises(NotFound, match="1 of 3"):
         store.hydrate(parts, missing="raise")
-    assert store.hydrate([one, Parcel.at(user="ann", number=2)]) == (one, changed)
+    mixed: Any = [one, Parcel.at(user="ann", number=2)]
+    assert store.hydrate(mixed) == (one, changed)
     assert store.hydrate([]) == ()
 
 

@@ -74,10 +74,10 @@ def test_more_than_twenty_global_indexes_warn() -> None:
 
 def test_tombstones_need_a_tag_in_an_index_of_table_keys() -> None:
     """An inverted index of keys alone could not tell a deleted item from a live one."""
-    for projection, reuse in (("keys", "never"), ([], "never"), ("keys", "allow")):
+    cases: list[tuple[Any, str]] = [("keys", "never"), ([], "never"), ("keys", "allow")]
+    for projection, reuse in cases:
         refused = projection == "keys" and reuse == "never"
-        options: Any = {"projection": projection}
-        inverted = GlobalIndex("inverted", pk="SK", sk="PK", **options)
+        inverted = GlobalIndex("inverted", pk="SK", sk="PK", projection=projection)
         table = Table("tab", indexes=[inverted])
 
         def declare(table: Table, inverted: GlobalIndex, reuse: Any) -> type[Entity]:
@@ -159,9 +159,8 @@ def test_a_tag_that_is_there_is_believed() -> None:
 
 def test_only_asks_an_index_for_what_it_holds() -> None:
     """Of a global index nothing else is named; a local one is asked for the tag too where the table is read anyway."""
-    held = {"PK", "SK", "keysPK", "keysSK"}
-    assert named(Box.by_room(room="r").only(Box.size)) == held
-    local = {"PK", "SK", "shelfSK", "_et", "size"}
+    assert named(Box.by_room(room="r").only(Box.size)) == {"PK", "SK", "keysPK", "keysSK"}
+    local = frozenset({"PK", "SK", "shelfSK", "_et", "size"})
     assert model_of(Box).indexes["by_note"].held == local
     assert named(Box.by_note(box="b").only(Box.size)) == local
     assert named(Box.by_note(box="b").only(Box.room)) == {*local - {"size"}, "box", "room", "keysPK", "keysSK"}
