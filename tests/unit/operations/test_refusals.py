@@ -14,14 +14,18 @@ from singletable.errors import ServiceError, SingleTableError, Unprocessed
 from singletable.indexes import GlobalIndex
 from singletable.operations.add_index import AddIndex
 from singletable.operations.batch import DeleteMany, PutMany
+from singletable.operations.check import Check
+from singletable.operations.create import Create
 from singletable.operations.create_many import CreateMany
+from singletable.operations.delete import Delete
+from singletable.operations.get import Get, One
 from singletable.operations.get_many import GetMany
 from singletable.operations.many import WriteBatch
 from singletable.operations.merge import CountAll, First, Queries
+from singletable.operations.put import Put
 from singletable.operations.query import Count, Pages, ReadPage
 from singletable.operations.scan import Scan
 from singletable.operations.shape import index_definition
-from singletable.operations.single import Create, Delete, Get, One, Put
 from singletable.operations.tables import CreateTable, DeleteTable, DiffTable
 from singletable.operations.update import Update
 from singletable.wire import Call, Refusal, Steps
@@ -49,6 +53,7 @@ OPERATIONS: list[Callable[[], Any]] = [
     lambda: Update(ORDER_AT, (Order.status.set("PAID"),)),
     lambda: Delete(AT),
     lambda: Delete(ORDER_AT),
+    lambda: Check(AT),
     lambda: Pages(ORDERS),
     lambda: ReadPage(ORDERS),
     lambda: Count(ORDERS),
@@ -107,6 +112,7 @@ class Answering(Player):
             "put_item": {},
             "update_item": {"Attributes": {**item, "last": {"N": "7"}}},
             "delete_item": {"Attributes": item},
+            "transact_write_items": {},
             "query": {"Items": [], "Count": 0},
             "scan": {"Items": []},
             "batch_get_item": {"Responses": {}},
