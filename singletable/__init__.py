@@ -53,11 +53,12 @@ from singletable.fields import Field, computed
 from singletable.gathering import Collection, CollectionKey, Gathering
 from singletable.identifiers import Ulid, Uuid7
 from singletable.increments import AutoIncrement, Sequence
-from singletable.indexes import GlobalIndex, LocalIndex
+from singletable.indexes import GlobalIndex, IndexWarning, LocalIndex
 from singletable.mapping import from_item, to_item
 from singletable.operands import Operand
 from singletable.operations.by_value import UniqueRef, unique_ref
 from singletable.operations.guarding import UniqueReport
+from singletable.operations.shape import TableDiff
 from singletable.patterns import BoundKey, Key, pattern
 from singletable.places import Element, size
 from singletable.queries import Query, Ref
@@ -86,6 +87,7 @@ __all__ = [
     "ForeignItem",
     "Gathering",
     "GlobalIndex",
+    "IndexWarning",
     "ItemTooLarge",
     "Key",
     "KeyClash",
@@ -114,6 +116,7 @@ __all__ = [
     "Size",
     "Store",
     "Table",
+    "TableDiff",
     "TableMismatch",
     "TableMissing",
     "TagClash",
