@@ -20,6 +20,7 @@
     ├── FieldNotLoaded              a field that only() left out of a query
     ├── QueryError                  a query DynamoDB cannot run                ST40xx
     ├── NoTruthValue
+    ├── BadCursor                   a cursor that is not of this request
     ├── UsageError                  a call that makes no sense                 ST50xx
     ├── NotFound
     ├── AlreadyExists
@@ -42,12 +43,13 @@ it names the field and describes the value; the facts are on attributes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from difflib import get_close_matches
 from typing import ClassVar
+
+from singletable.wording import closest, kind_of
 
 __all__ = [
     "AlreadyExists",
+    "BadCursor",
     "ConditionFailed",
     "ConfigurationError",
     "CorruptItem",
@@ -85,33 +87,6 @@ __all__ = [
     "closest",
     "kind_of",
 ]
-
-
-def closest(name: str, known: Iterable[str]) -> str:
-    """Say which known name was probably meant, as a hint.
-
-    >>> closest("statsu", ["status", "user_id"])
-    "did you mean 'status'?"
-    >>> closest("x", ["status", "user_id"])
-    "known: 'status', 'user_id'"
-    """
-    names = list(known)
-    near = get_close_matches(name, names, n=1)
-    if near:
-        return f"did you mean {near[0]!r}?"
-    return "known: " + (", ".join(map(repr, names)) or "none")
-
-
-def kind_of(value: object) -> str:
-    """Describe a value without showing it.
-
-    >>> kind_of("secret"), kind_of(""), kind_of(None), kind_of(True)
-    ('str', 'empty str', 'None', 'bool')
-    """
-    if value is None:
-        return "None"
-    name = type(value).__name__
-    return f"empty {name}" if isinstance(value, str | bytes | tuple) and not value else name
 
 
 class SingleTableError(Exception):
@@ -287,6 +262,17 @@ class NoTruthValue(SingleTableError, TypeError):
     """A condition, change, query or reference was used as a truth value."""
 
     code = "ST4002"
+
+
+class BadCursor(SingleTableError, ValueError):
+    """A cursor cannot be used here; nothing was sent. `reason` says why, and its content stands nowhere.
+
+    "malformed", "signature" (not sealed with a key of this store), "query" (made for another one), "context",
+    "expired", or "position" (a place that no row of the query can have).
+    """
+
+    code = "ST4003"
+    reason: str
 
 
 class UsageError(SingleTableError, TypeError):

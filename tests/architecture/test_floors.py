@@ -25,16 +25,16 @@ KEYS = (
 )
 OPERATIONS = (
     *("context", "sending", "writing", "counters", "increment", "single", "outcome", "update"),
-    *("query", "merge", "scan", "many", "get_many", "create_many", "batch", "tables"),
+    *("query", "merge", "scan", "places", "shapes", "branches", "page", "many", "get_many", "create_many", "batch", "tables"),
 )
 VALUES = ("scalars", "attributes", "choices", "documents", "records", "codecs", "adopted", "options")
 DECLARING = ("annotations", "increments", "indexes", "layouts", "queries", "numbering", "checks", "schema", "patterns")
-ROOMS = (".running", ".reads", ".writes", ".tables", "")
+ROOMS = (".running", ".reads", ".pages", ".writes", ".tables", "")
 STORES = tuple(f"{store}{room}" for store in ("store", "aio") for room in ROOMS)
 
 FLOORS: tuple[tuple[str, ...], ...] = (
-    ("errors", "wire"),
-    (*(f"keys.{room}" for room in KEYS), "keys", "sizes"),
+    ("wording", "errors", "wire"),
+    (*(f"keys.{room}" for room in KEYS), "keys", "sizes", "cursors"),
     (*VALUES, "expressions", "judging", "fields", "belonging"),
     (*DECLARING, "building", "describing", "entity", "mapping"),
     (*(f"operations.{room}" for room in OPERATIONS), "operations"),
