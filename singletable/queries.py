@@ -26,7 +26,7 @@ from singletable.keys import PK_BYTES, BoundTemplate, KeyRange, Narrowing, key_r
 from singletable.layouts import Column, Layout, words
 from singletable.wire import Item
 
-__all__ = ["Query", "Ref", "Span", "refer"]
+__all__ = ["Query", "Ref", "Span", "refer", "with_spans"]
 
 E = TypeVar("E")
 E_co = TypeVar("E_co", covariant=True)
@@ -320,6 +320,13 @@ class Query(Generic[E_co]):
 
     def __iter__(self) -> NoReturn:
         raise UsageError("a query holds no entities", hint="run it: for entity in store.query(query): ...")
+
+
+def with_spans(query: Query[E], spans: tuple[Span, ...]) -> Query[E]:
+    """Give a query with other ranges than it asks for itself, such as what is left of them; narrowing it undoes that."""
+    made = replace(query)
+    object.__setattr__(made, "spans", spans)
+    return made
 
 
 def _hole(missing: str, later: str) -> PartHole:

@@ -8,6 +8,7 @@ answers a query, `language` and `clash` tell whether two templates can meet. `ki
 from __future__ import annotations
 
 from singletable.keys.bounds import KeyRange, Narrowing, depth_below, key_range, matches
+from singletable.keys.cuts import cut, end_of, side
 from singletable.keys.encoding import AFTER, DELIMITER, PK_BYTES, SK_BYTES, below, escape, unescape
 from singletable.keys.formats import KeyFormat, KeyValueError, key_format
 from singletable.keys.kinds import plain_type, slip, unwrapped
@@ -29,13 +30,16 @@ __all__ = [
     "Segment",
     "Template",
     "below",
+    "cut",
     "depth_below",
+    "end_of",
     "escape",
     "key_format",
     "key_range",
     "matches",
     "plain_type",
     "shortened",
+    "side",
     "slip",
     "unescape",
     "unwrapped",

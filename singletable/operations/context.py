@@ -9,6 +9,7 @@ from datetime import datetime
 from threading import Lock
 from typing import Any, TypeVar
 
+from singletable.cursors import Signing
 from singletable.entity import Entity
 from singletable.mapping import Mapper, mapper_of
 from singletable.schema import Model, kinds_of, model_of
@@ -65,6 +66,7 @@ class Context:
     attempts: int = 4
     workers: int = 8
     hints: Hints = field(default_factory=Hints)
+    cursors: Signing = field(default_factory=Signing)
 
     def mapper(self, entity: type[E]) -> Mapper[E]:
         """Give the mapper of an entity class as it stands in this store."""

@@ -27,7 +27,7 @@ from singletable.queries import Query, Span
 from singletable.schema import Model, kinds_of
 from singletable.wire import Call, Item, Steps
 
-__all__ = ["LIMIT_MOST", "Count", "Found", "Pages", "ReadPage", "next_asked", "readers", "request"]
+__all__ = ["LIMIT_MOST", "Count", "Found", "Pages", "ReadPage", "next_asked", "place_in", "readers", "request"]
 
 E = TypeVar("E", bound=Entity)
 
@@ -38,12 +38,13 @@ LIMIT_MOST = 10_000
 class Found(Generic[E]):
     """What one page gave: its entities, and where the next one starts (None: this was the last).
 
-    `order` holds what each entity is ordered by: its sort key's text, number or bytes.
+    `order` holds what each entity is ordered by: its sort key's text, number or bytes; `items` what they were read from.
     """
 
     entities: tuple[E, ...]
     next: Item | None
     order: tuple[Any, ...] = ()
+    items: tuple[Item, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,11 +67,12 @@ class ReadPage(Generic[E]):
         answer = yield from send(context, Call("query", params))
         mappers = readers(context, self.query.entity, self.query.shown)
         kept = [(mapper, item) for item in answer["Items"] for mapper in mappers if _belongs(mapper, self.query, item)]
-        order = tuple(_place(self.query, item) for _, item in kept)
-        return Found(tuple(mapper.decode(item) for mapper, item in kept), answer.get("LastEvaluatedKey"), order)
+        order = tuple(place_in(self.query, item) for _, item in kept)
+        entities, items = tuple(mapper.decode(item) for mapper, item in kept), tuple(item for _, item in kept)
+        return Found(entities, answer.get("LastEvaluatedKey"), order, items)
 
 
-def _place(query: Query[Any], item: Item) -> tuple[Any, ...]:
+def place_in(query: Query[Any], item: Item) -> tuple[Any, ...]:
     """Give what an item is ordered by: code points sort as the bytes of their UTF-8 do."""
     places: list[Any] = []
     for column in query.layout.sks:

@@ -21,7 +21,7 @@ NAME = SOURCE.name
 TOP = 6
 KEYS = (
     *("language", "encoding", "kinds", "numbers", "notation", "moments", "formats", "segments", "template"),
-    *("questions", "native", "bounds", "clash"),
+    *("questions", "native", "bounds", "cuts", "clash"),
 )
 OPERATIONS = (
     *("context", "sending", "writing", "counters", "increment", "single", "outcome", "update"),
