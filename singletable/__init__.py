@@ -8,6 +8,7 @@ from __future__ import annotations
 from singletable.entity import Entity, evolve, fields
 from singletable.errors import (
     AlreadyExists,
+    BadCursor,
     ConditionFailed,
     ConfigurationError,
     CorruptItem,
@@ -48,6 +49,8 @@ from singletable.fields import Field, computed
 from singletable.increments import AutoIncrement, Sequence
 from singletable.indexes import GlobalIndex, LocalIndex
 from singletable.mapping import from_item, to_dict, to_item
+from singletable.operations.page import Page
+from singletable.operations.scan import Scan
 from singletable.patterns import BoundKey, Key, pattern
 from singletable.queries import Query, Ref
 from singletable.rows import Rows
@@ -57,6 +60,7 @@ from singletable.store import Store
 __all__ = [
     "AlreadyExists",
     "AutoIncrement",
+    "BadCursor",
     "BoundKey",
     "Change",
     "Condition",
@@ -81,12 +85,14 @@ __all__ = [
     "NotFound",
     "NumberNotAssigned",
     "OutcomeUnknown",
+    "Page",
     "PartHole",
     "Query",
     "QueryError",
     "RangeClash",
     "Ref",
     "Rows",
+    "Scan",
     "Sequence",
     "SequenceContention",
     "SequenceExhausted",

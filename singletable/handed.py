@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TypeVar
+from collections.abc import Iterable, Sequence
+from datetime import timedelta
+from typing import Any, TypeAlias, TypeVar
 
+from singletable.cursors import Signing
 from singletable.entity import Entity
 from singletable.errors import UsageError, kind_of
 from singletable.queries import Query, Ref
 from singletable.schema import Table, kinds_of, model_of
 
-__all__ = ["Handed", "check_name", "check_table", "flag"]
+__all__ = ["CursorKey", "Handed", "check_name", "check_table", "flag", "signing_of"]
 
 T = TypeVar("T")
 E = TypeVar("E", bound=Entity)
+
+
+CursorKey: TypeAlias = str | bytes | Sequence[str | bytes]
+"""The secret that seals cursors, or several: the first seals, all are taken."""
 
 
 class Handed:
@@ -136,6 +142,25 @@ def check_name(name: object) -> None:
     """Raise UsageError for what cannot be a table's name."""
     if name is not None and (not isinstance(name, str) or not name):
         raise UsageError(f"name= was given {_given(name)}, wanted text", hint="leave it out for the Table's own name")
+
+
+def signing_of(cursor_key: object, cursor_ttl: object) -> Signing:
+    """Take `cursor_key=` and `cursor_ttl=` of a store."""
+    given: Any = (cursor_key,) if isinstance(cursor_key, str | bytes) else cursor_key
+    keys = () if given is None else tuple(given) if isinstance(given, Sequence) else (given,)
+    if (given is not None and not keys) or not all(isinstance(key, str | bytes) and key for key in keys):
+        raise UsageError(
+            "cursor_key= wants a secret, text or bytes, or a list of them: the first seals, all are taken",
+            hint='make one with secrets.token_urlsafe(32) and keep it out of the code: os.environ["CURSOR_KEY"]',
+        )
+    if cursor_ttl is not None and (not isinstance(cursor_ttl, timedelta) or cursor_ttl < timedelta(seconds=1)):
+        raise UsageError(
+            f"cursor_ttl= was given {_given(cursor_ttl)}, wanted a timedelta of a second or more",
+            hint="such as timedelta(hours=1); leave it out for cursors that do not expire",
+        )
+    seconds = None if cursor_ttl is None else int(cursor_ttl.total_seconds())
+    sealed = tuple(key.encode() if isinstance(key, str) else key for key in keys)
+    return Signing(sealed or (b"",), seconds)
 
 
 def flag(consistent: object) -> bool:

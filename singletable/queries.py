@@ -323,7 +323,7 @@ class Query(Generic[E_co]):
 
 
 def with_spans(query: Query[E], spans: tuple[Span, ...]) -> Query[E]:
-    """Give a query with other ranges than it asks for itself, such as what is left of them; narrowing it undoes that."""
+    """Give a query with other ranges than it asks for, such as what is left of them; narrowing it undoes that."""
     made = replace(query)
     object.__setattr__(made, "spans", spans)
     return made

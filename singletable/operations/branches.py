@@ -60,6 +60,8 @@ class Branch(Generic[E]):
         self.rank = rank
         self.hand: list[Row[E]] = []
         self.start: Item | None = None
+        self.stopped: Item | None = None
+        """Where DynamoDB stopped in this reading."""
         self.done = isinstance(source, Query) and source.is_empty
         self.frontier: Point | None = self._first()
         self.passed: Point | None = None
@@ -110,7 +112,7 @@ class Branch(Generic[E]):
         else:
             found = yield from ScanPage(self.source, self.start, scan_asked(left, self._page)).steps(context)
         self._page += 1
-        self.start, self.done = found.next, found.next is None
+        self.start, self.stopped, self.done = found.next, found.next, found.next is None
         if found.next is not None and isinstance(self.source, Query):
             self.frontier = (place_in(self.source, found.next), self.rank)
         rows = zip(found.entities, found.items, found.order, strict=True)
@@ -227,7 +229,7 @@ class Merge(Generic[E]):
             return None
         choose = min if self._up else max
         least = choose(hungry, key=lambda branch: branch.frontier or ()) if len(hungry) > 1 else hungry[0]
-        return None if least.start is None else Start(least.number, least.start)
+        return None if least.stopped is None else Start(least.number, least.stopped)
 
     def go_on(self, start: Start) -> None:
         """Begin after a row."""

@@ -2,9 +2,9 @@
 
 Theory of operation. Requests follow one another until there are `size` entities after every filter, or `max_pages` were
 sent. One row more than `size` is asked for, never by a request of its own: it tells whether anything is left. A cursor
-is made from the last row that is given, not from where DynamoDB stopped; only a page that ends for want of requests goes
-on where DynamoDB stopped, so that each makes headway. The page before is the same reading against its order, from the
-first row.
+is made from the last row that is given, not from where DynamoDB stopped; only a page that ends for want of requests
+goes on where DynamoDB stopped, so that each makes headway. The page before is the same reading against its order, from
+the first row.
 
 Queries one after the other are *groups*, each read to its end; merged ones, and the values of `is_in`, are branches of
 one group. A cursor names a row in one query, or the end of a group at which the next reading begins.
@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from singletable.cursors import Cursor, Purpose, bad_cursor, read, write
 from singletable.entity import Entity
@@ -64,26 +64,28 @@ class TakePage(Generic[E]):
     context: str | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        for name, given in (("size", self.size), ("max_pages", self.max_pages)):
+        numbers: dict[str, object] = {"size": self.size, "max_pages": self.max_pages}
+        for name, given in numbers.items():
             if not isinstance(given, int) or isinstance(given, bool) or given < 1:
                 raise QueryError(f"page({name}=) wants a whole number above 0")
-        limited = any(query.most for query in self._queries) if isinstance(self.source, Queries) else self.source.limit
-        if limited:
-            raise QueryError("page() was given a query with a limit", hint="leave .limit() out: size= says how many")
+        limits = [each.limit if isinstance(each, Scan) else each.most for each in self._sources]
+        if any(limits):
+            raise QueryError("page() was given a query with a limit", hint="leave the limit out: size= says how many")
         if isinstance(self.source, Scan) and self.source.segments > 1:
             raise QueryError("page() was given a scan of several segments", hint="leave segments= out")
 
     @property
-    def _queries(self) -> Sequence[Query[E]]:
-        return self.source.queries if isinstance(self.source, Queries) else ()
+    def _sources(self) -> Sequence[Query[E] | Scan[E]]:
+        return (self.source,) if isinstance(self.source, Scan) else self.source.queries
 
     def steps(self, context: Context) -> Steps[Page[E]]:
         """Send requests until the page is full. BadCursor, before any, where the cursor is not of this request."""
-        purpose = Purpose(shape_of(context, self._queries or (self.source,), merged=self._merged), self.context)
+        merged = isinstance(self.source, Queries) and self.source.merged
+        purpose = Purpose(shape_of(context, self._sources, merged=merged), self.context)
         cursor, now = Cursor(), context.clock().timestamp()
         if self.cursor is not None:
             cursor = read(self.cursor, purpose, context.cursors, now)
-        frames = [frame_of(context, each) for each in self._queries or (self.source,)]
+        frames = [frame_of(context, each) for each in self._sources]
         reading = _Reading(self, frames, cursor)
         yield from reading.fill(context)
         onward, back = (None if each is None else self._placed(frames, each) for each in reading.ends())
@@ -91,10 +93,6 @@ class TakePage(Generic[E]):
         texts = [None if each is None else write(each, purpose, context.cursors, now) for each in (following, before)]
         items = [row.entity for row in reading.given]
         return Page(tuple(reversed(items) if cursor.backward else items), *texts)
-
-    @property
-    def _merged(self) -> bool:
-        return isinstance(self.source, Queries) and self.source.merged
 
     def _placed(self, frames: Sequence[Frame], end: _End) -> Cursor:
         """Make the cursor of an end. CorruptItem for a row whose keys are not those that its kind writes."""
@@ -115,7 +113,7 @@ class TakePage(Generic[E]):
         if isinstance(self.source, Scan):
             return [(0,)]
         numbers = range(len(self.source.queries))
-        groups = [tuple(numbers)] if self.source.merged else [(number,) for number in numbers]
+        groups: list[tuple[int, ...]] = [tuple(numbers)] if self.source.merged else [(number,) for number in numbers]
         return groups[::-1] if backward else groups
 
     def open(self, group: tuple[int, ...], *, backward: bool) -> Merge[E]:
@@ -145,15 +143,15 @@ class _Reading(Generic[E]):
         self._at = self._begin(cursor)
         self._merge = page.open(self._groups[self._at], backward=self._backward)
         self._rows: list[Row[E]] = []
-        self._firsts: dict[int, int] = {}
-        """For each group that was begun at its beginning, how many rows were there before."""
+        self._whole: set[int] = set()
+        """The groups that were begun at their beginning."""
         self._stop: _End | None = None
         """The last place where a page can end."""
         self._sent = 0
         self._resume(cursor)
         self._origin = self._at == 0 and self._merge.fresh
         if self._merge.fresh:
-            self._firsts[self._at] = 0
+            self._whole.add(self._at)
 
     def _begin(self, cursor: Cursor) -> int:
         """Find the group where a reading begins."""
@@ -197,7 +195,7 @@ class _Reading(Generic[E]):
         self._at += 1
         group = self._groups[self._at]
         self._merge = self._page.open(group, backward=self._backward)
-        self._firsts[self._at] = len(self._rows)
+        self._whole.add(self._at)
         if len(self._rows) <= self._page.size:
             self._stop = _End(group[0], None, self._backward)
 
@@ -222,25 +220,17 @@ class _Reading(Generic[E]):
         return self._stop, None if isinstance(self._page.source, Scan) else self._back()
 
     def _back(self) -> _End | None:
-        if self._origin and all(count == 0 for at, count in self._firsts.items() if at <= self._first_group()):
+        if self._origin:
             return None
-        backward = not self._backward
-        if self._rows:
-            first = self._rows[0]
-            group = self._first_group()
-            if group in self._firsts:
-                return _End(self._groups[group - 1][-1], None, backward)
-            return _End(first.query, first.item, backward)
-        if self._stop is None:
-            return _End(self._groups[-1][-1], None, backward)
-        if self._stop.key is None:
-            return _End(self._groups[self._at - 1][-1], None, backward)
-        return replace(self._stop, backward=backward)
-
-    def _first_group(self) -> int:
-        """Find the group of the first row, or the last one that was read."""
         if not self._rows:
-            return self._at
-        return next(at for at, group in enumerate(self._groups) if self._rows[0].query in group)
+            return self._turned(self._at, self._stop)
+        first = self._rows[0]
+        group = next(at for at, numbers in enumerate(self._groups) if first.query in numbers)
+        return self._turned(group, _End(first.query, None if group in self._whole else first.item, self._backward))
 
-
+    def _turned(self, group: int, end: _End | None) -> _End:
+        """Turn an end round: the same place, or the end of the group before; of no end the end of all."""
+        if end is not None and end.key is not None:
+            return replace(end, backward=not self._backward)
+        before = self._groups[-1] if end is None else self._groups[group - 1]
+        return _End(before[0], None, not self._backward)

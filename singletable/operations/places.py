@@ -76,7 +76,7 @@ def _layouts(model: Model, index: str | None) -> tuple[Layout, ...]:
     """Give the keys that name a row of an index: its key there and the table's; none where it is not in the index."""
     if index is None:
         return (model.primary,)
-    return tuple((layout, model.primary) for layout in model.layouts_on(index))[0] if model.layouts_on(index) else ()
+    return next(((layout, model.primary) for layout in model.layouts_on(index)), ())
 
 
 def key_in(frame: Frame, item: Item) -> Item:

@@ -126,7 +126,7 @@ class ScanPage(Generic[E]):
 
 def scan_asked(left: int, page: int) -> int:
     """Say how many rows to ask for on a page when so many entities are still wanted."""
-    return min(left * 4 * 2 ** min(page, DOUBLINGS), LIMIT_MOST)
+    return min(left * 4 << min(page, DOUBLINGS), LIMIT_MOST)
 
 
 def _request(context: Context, scan: Scan[Any], mappers: Sequence[Mapper[Any]]) -> dict[str, Any]:

@@ -25,7 +25,20 @@ KEYS = (
 )
 OPERATIONS = (
     *("context", "sending", "writing", "counters", "increment", "single", "outcome", "update"),
-    *("query", "merge", "scan", "places", "shapes", "branches", "page", "many", "get_many", "create_many", "batch", "tables"),
+    *(
+        "query",
+        "merge",
+        "scan",
+        "places",
+        "shapes",
+        "branches",
+        "page",
+        "many",
+        "get_many",
+        "create_many",
+        "batch",
+        "tables",
+    ),
 )
 VALUES = ("scalars", "attributes", "choices", "documents", "records", "codecs", "adopted", "options")
 DECLARING = ("annotations", "increments", "indexes", "layouts", "queries", "numbering", "checks", "schema", "patterns")
