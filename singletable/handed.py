@@ -146,9 +146,9 @@ def check_name(name: object) -> None:
 
 def signing_of(cursor_key: object, cursor_ttl: object) -> Signing:
     """Take `cursor_key=` and `cursor_ttl=` of a store."""
-    given: Any = (cursor_key,) if isinstance(cursor_key, str | bytes) else cursor_key
-    keys = () if given is None else tuple(given) if isinstance(given, Sequence) else (given,)
-    if (given is not None and not keys) or not all(isinstance(key, str | bytes) and key for key in keys):
+    keys: Any = [cursor_key] if isinstance(cursor_key, str | bytes) else cursor_key
+    sound = isinstance(keys, list | tuple) and keys and all(isinstance(key, str | bytes) and key for key in keys)
+    if cursor_key is not None and not sound:
         raise UsageError(
             "cursor_key= wants a secret, text or bytes, or a list of them: the first seals, all are taken",
             hint='make one with secrets.token_urlsafe(32) and keep it out of the code: os.environ["CURSOR_KEY"]',
@@ -159,7 +159,7 @@ def signing_of(cursor_key: object, cursor_ttl: object) -> Signing:
             hint="such as timedelta(hours=1); leave it out for cursors that do not expire",
         )
     seconds = None if cursor_ttl is None else int(cursor_ttl.total_seconds())
-    sealed = tuple(key.encode() if isinstance(key, str) else key for key in keys)
+    sealed = tuple(key.encode() if isinstance(key, str) else key for key in keys or ())
     return Signing(sealed or (b"",), seconds)
 
 

@@ -161,7 +161,7 @@ class Verbs:
         """Make what `scan` reads."""
         return Scan(self.handed.kind(entity), segments, where, limit, flag(consistent))
 
-    def page(self, sources: Sequence[Query[E] | Scan[E]], merged: bool, **options: Any) -> TakePage[E]:
+    def page(self, sources: Sequence[Any], merged: bool, **options: Any) -> TakePage[Any]:
         """Make the operation of `page`."""
         for name in ("cursor", "context"):
             if not isinstance(options[name], str | None):

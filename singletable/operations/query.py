@@ -38,7 +38,7 @@ LIMIT_MOST = 10_000
 class Found(Generic[E]):
     """What one page gave: its entities, and where the next one starts (None: this was the last).
 
-    `order` holds what each entity is ordered by, its sort key's text, number or bytes, and `items` what it was read from.
+    `order` holds what each entity is ordered by, its sort key's text, number or bytes; `items` its item.
     """
 
     entities: tuple[E, ...]

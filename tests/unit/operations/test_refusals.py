@@ -16,8 +16,9 @@ from singletable.operations.create_many import CreateMany
 from singletable.operations.get_many import GetMany
 from singletable.operations.many import WriteBatch
 from singletable.operations.merge import CountAll, First, Queries
+from singletable.operations.page import TakePage
 from singletable.operations.query import Count, Pages, ReadPage
-from singletable.operations.scan import Scan
+from singletable.operations.scan import Scan, ScanPage
 from singletable.operations.single import Create, Delete, Get, One, Put
 from singletable.operations.tables import CreateTable, DeleteTable
 from singletable.operations.update import Update
@@ -55,6 +56,8 @@ OPERATIONS: list[Callable[[], Any]] = [
     lambda: GetMany((AT, ORDER_AT)),
     lambda: First(Queries((ORDERS,))),
     lambda: First(Scan(User)),
+    lambda: TakePage(Queries((ORDERS,)), 2),
+    lambda: ScanPage(Scan(User)),
     lambda: CountAll((ORDERS, User.key(user_id="u1"))),
     lambda: CreateTable(shop),
     DeleteTable,
