@@ -13,6 +13,7 @@ from singletable import (
     Condition,
     Entity,
     Field,
+    Page,
     Query,
     Ref,
     Rows,
@@ -216,3 +217,12 @@ def every(kinds: Iterable[Query[Entity]]) -> list[Entity]:
 assert_type(renew(ref, Order.total.add(1)), Order)
 assert_type(there([ref, User.at(user_id="u1")]), list[Entity | None])
 assert_type(every([query, User.key(user_id="u1")]), list[Entity])
+
+# A page has the type of what is asked for.
+page = store.page(query, size=20)
+assert_type(page, Page[Order])
+assert_type(page.items, tuple[Order, ...])
+assert_type(page.next, str | None)
+assert_type([each.user_id for each in page], list[str])
+assert_type(store.page(Scan(Order), size=20, cursor=page.next), Page[Order])
+assert_type(store.page(query, User.key(user_id="u1"), size=20, merged=True), Page[Order | User])
