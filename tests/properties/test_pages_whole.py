@@ -81,7 +81,7 @@ def filled(store: Store, rows: list[tuple[str, int, int]]) -> tuple[str, str]:
     return pair
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(
     rows=tasks,
     name=st.sampled_from(sorted(MAKERS)),
@@ -118,7 +118,7 @@ TEXTS = ("", "0", "3", "0000000000000000003", "A", "#", "A#1", "!SEQ", "task", "
 pieces = st.sampled_from(TEXTS) | st.text(max_size=3)
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     name=st.sampled_from(sorted(MAKERS)),
     query=st.integers(0, 3),

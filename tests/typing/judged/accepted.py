@@ -17,6 +17,7 @@ from singletable import (
     Query,
     Ref,
     Rows,
+    Scan,
     Store,
     evolve,
     fields,
