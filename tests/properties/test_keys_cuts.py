@@ -25,8 +25,8 @@ NATIVE = ("<", ">")
 @st.composite
 def cases(draw: st.DrawFn) -> tuple[KeyTemplate, KeyRange, str, str]:
     """Draw a kind of key, a range of it, and two keys."""
-    template, values = draw(st.sampled_from([(TEXT, texts), (NUMBER, numbers), (BYTES, codes)]))
-    used: Any = values
+    kinds: list[tuple[KeyTemplate, st.SearchStrategy[str]]] = [(TEXT, texts), (NUMBER, numbers), (BYTES, codes)]
+    template, used = draw(st.sampled_from(kinds))
     low, high = sorted([draw(used), draw(used)], key=lambda text: cast(Any, comparable(template, text)))
     operator = draw(OPERATORS)
     if operator == "begins_with" and template is NUMBER:
