@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any, NoReturn
 
 from singletable.errors import ConfigurationError, SingleTableError, UsageError
-from singletable.wire import NoReply, Refusal
+from singletable.wire import NoReply, Reason, Refusal
 
 __all__ = ["reraise"]
 
@@ -109,4 +109,8 @@ def _refusal(response: Mapping[str, Any]) -> Refusal:
         status=metadata.get("HTTPStatusCode", 400),
         item=response.get("Item"),
         sent=1 + metadata.get("RetryAttempts", 0),
+        reasons=[
+            Reason(reason.get("Code", "None"), reason.get("Message", ""), reason.get("Item"))
+            for reason in response.get("CancellationReasons", ())
+        ],
     )

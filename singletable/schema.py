@@ -21,7 +21,7 @@ from singletable.layouts import Column, Layout
 from singletable.numbering import Numbering
 from singletable.options import check_attribute
 
-__all__ = ["CREATE_ID", "HIDDEN", "WRITE_ID", "Declared", "Model", "Table", "kinds_of", "model_of"]
+__all__ = ["CREATE_ID", "GONE_AT", "HIDDEN", "WRITE_ID", "Declared", "Model", "Table", "kinds_of", "model_of"]
 
 HIDDEN = "!"
 """What no tag, literal or value begins with; the items singletable keeps for itself do."""
@@ -62,9 +62,11 @@ class Table:
         indexes: Iterable[GlobalIndex | LocalIndex] = (),
         tag: str | None = "_et",
         untagged: Literal["by_key"] | None = None,
+        ttl: str | None = None,
         raw: bool | str = False,
     ) -> None:
         _check_names(name, tag)
+        self.ttl = ttl
         self.name = name
         self.pk: KeyColumn = KeyColumn.of(pk)
         self.sk: KeyColumn | None = None if sk is None else KeyColumn.of(sk)

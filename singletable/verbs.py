@@ -8,7 +8,7 @@ import secrets
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Any, Protocol, TypeAlias, TypeVar, get_args
+from typing import Any, Protocol, TypeAlias, TypeVar, cast, get_args
 
 from singletable.entity import Entity, left_out
 from singletable.errors import ConfigurationError, UsageError, kind_of
@@ -17,13 +17,16 @@ from singletable.forking import forget_in_child
 from singletable.handed import CursorKey, Handed, check_name, check_table, flag, signing_of
 from singletable.operations.batch import DeleteMany, PutMany
 from singletable.operations.context import Context, Hints
+from singletable.operations.create import Create
 from singletable.operations.create_many import CreateMany
+from singletable.operations.delete import Delete
+from singletable.operations.get import Get, One
 from singletable.operations.get_many import GetMany, Missing
 from singletable.operations.many import Progress
 from singletable.operations.merge import CountAll, First, Queries
 from singletable.operations.page import TakePage
+from singletable.operations.put import Put
 from singletable.operations.scan import Scan
-from singletable.operations.single import Create, Delete, Get, One, Put
 from singletable.operations.update import Update, changes_of
 from singletable.queries import Query, Ref
 from singletable.schema import Table, model_of
@@ -125,11 +128,11 @@ class Verbs:
 
     def update(
         self, what: Ref[E] | E, changes: Iterable[Change | Mapping[str, object]], when: Condition | None
-    ) -> Update[E]:
-        """Make the operation of `update`."""
+    ) -> Operation[E]:
+        """Make the operation of `update`, which gives the new entity when it is run alone."""
         ref = self.handed.referred(what)
         loaded = None if isinstance(what, Ref) or left_out(what) is not None else what
-        return Update(ref, changes_of(model_of(ref.entity), changes), when, loaded)
+        return cast("Operation[E]", Update(ref, changes_of(model_of(ref.entity), changes), when, loaded))
 
     def delete(self, what: Ref[E] | E, when: Condition | None) -> Delete[E]:
         """Make the operation of `delete`."""

@@ -28,9 +28,11 @@ __all__ = [
     "Item",
     "NoReply",
     "Pause",
+    "Reason",
     "Refusal",
     "Steps",
     "Together",
+    "at_once",
 ]
 
 T = TypeVar("T")
@@ -77,20 +79,46 @@ Effect: TypeAlias = Call | Pause | Exclusive | Together
 Steps: TypeAlias = Generator[Effect, Any, T]
 
 
+def at_once(value: T) -> Steps[T]:
+    """Give a value without asking for anything."""
+    yield from ()
+    return value
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Why one element of a transaction stood in its way: `code` is "None" where it did not."""
+
+    code: str
+    message: str = ""
+    item: Item | None = None
+
+
 class Refusal(Exception):
     """DynamoDB answered with an error.
 
     `error` is its name (such as "ConditionalCheckFailedException"), `item` the old item where one was asked for, `sent`
-    how often the client sent the request before it gave up (1: once).
+    how often the client sent the request before it gave up (1: once), `reasons` those of a cancelled transaction, one
+    for each element in its order.
     """
 
-    def __init__(self, error: str, message: str, *, status: int = 400, item: Item | None = None, sent: int = 1) -> None:
+    def __init__(
+        self,
+        error: str,
+        message: str,
+        *,
+        status: int = 400,
+        item: Item | None = None,
+        sent: int = 1,
+        reasons: Sequence[Reason] = (),
+    ) -> None:
         super().__init__(f"{error}: {message}")
         self.error = error
         self.message = message
         self.status = status
         self.item = item
         self.sent = sent
+        self.reasons = tuple(reasons)
 
 
 class NoReply(Exception):

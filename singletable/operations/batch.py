@@ -15,6 +15,7 @@ from typing import Any, Generic, TypeVar
 from singletable.entity import Entity
 from singletable.errors import UsageError
 from singletable.operations.context import Context, in_parallel
+from singletable.operations.delete import Delete
 from singletable.operations.many import (
     BATCH_ITEMS,
     Progress,
@@ -28,7 +29,6 @@ from singletable.operations.many import (
     settle,
     slices,
 )
-from singletable.operations.single import Delete
 from singletable.operations.writing import with_create_id
 from singletable.queries import Ref
 from singletable.schema import CREATE_ID, Model

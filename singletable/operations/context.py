@@ -6,16 +6,17 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from threading import Lock
+from threading import Event, Lock
 from typing import Any, TypeVar
 
 from singletable.cursors import Signing
 from singletable.entity import Entity
 from singletable.mapping import Mapper, mapper_of
+from singletable.queries import Ref
 from singletable.schema import Model, kinds_of, model_of
 from singletable.wire import Steps, Together
 
-__all__ = ["Context", "Hints", "backoff", "in_parallel"]
+__all__ = ["Context", "Hints", "Stamp", "backoff", "in_parallel"]
 
 T = TypeVar("T")
 E = TypeVar("E", bound=Entity)
@@ -55,6 +56,14 @@ class Hints:
 
 
 @dataclass(frozen=True, slots=True)
+class Stamp:
+    """What one write is known by: an id that no other write has, and the time of day it was begun."""
+
+    id: str
+    now: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class Context:
     """What an operation is run with: `clock` tells the time of day, `monotonic` seconds, `jitter` a chance below 1."""
 
@@ -67,6 +76,16 @@ class Context:
     workers: int = 8
     hints: Hints = field(default_factory=Hints)
     cursors: Signing = field(default_factory=Signing)
+    knows_old: Event = field(default_factory=Event)
+    """Set once the engine has answered a failed condition with the old item, as DynamoDB does."""
+
+    def stamp(self) -> Stamp:
+        """Take a fresh id and the time."""
+        return Stamp(self.fresh_id(), self.clock())
+
+    def bound(self, ref: Ref[E]) -> Ref[E]:
+        """Give a reference as it stands in this store."""
+        return ref
 
     def mapper(self, entity: type[E]) -> Mapper[E]:
         """Give the mapper of an entity class as it stands in this store."""

@@ -14,9 +14,9 @@ from typing import Generic, TypeVar
 
 from singletable.entity import Entity
 from singletable.operations.context import Context, in_parallel
+from singletable.operations.create import Create
 from singletable.operations.increment import numbers_range, refuse_given
 from singletable.operations.many import Progress, Tally, check_distinct, drawn, one_by_one, settle
-from singletable.operations.single import Create, put_new
 from singletable.wire import Steps
 
 __all__ = ["CreateMany"]
@@ -50,7 +50,7 @@ class CreateMany(Generic[E]):
 
     def _write(self, context: Context, made: list[E], place: int) -> Callable[[], Steps[None]]:
         def steps() -> Steps[None]:
-            made[place] = yield from put_new(context, made[place], Create(self.entities[place]))
+            made[place] = yield from Create(made[place], drawn=True).steps(context)
 
         return steps
 

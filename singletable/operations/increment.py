@@ -9,14 +9,13 @@ process has seen, so that a number costs one request. A lost race reads again an
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, TypeVar
 
 from singletable.entity import Entity, evolve
 from singletable.errors import (
-    AlreadyExists,
     ForeignItem,
     MissingPart,
     SequenceContention,
@@ -30,12 +29,12 @@ from singletable.mapping import Mapper
 from singletable.numbering import Numbering
 from singletable.operations.context import Context, backoff
 from singletable.operations.counters import Counter, counter_of
+from singletable.operations.drafts import Again, Draft
 from singletable.operations.sending import CONDITION_FAILED, send
-from singletable.operations.writing import put_absent
 from singletable.schema import Model
-from singletable.wire import Call, Exclusive, Pause, Refusal, Steps
+from singletable.wire import Call, Refusal, Steps
 
-__all__ = ["assigned", "assigned_all", "create_numbered", "forget_highest", "numbers_range", "refuse_given"]
+__all__ = ["Race", "assigned", "assigned_all", "forget_highest", "next_number", "numbers_range", "refuse_given"]
 
 E = TypeVar("E", bound=Entity)
 
@@ -169,18 +168,6 @@ def _number(value: int) -> dict[str, str]:
 # The sort key --------------------------------------------------------------------------------------------------------
 
 
-def create_numbered(context: Context, mapper: Mapper[E], entity: E, number: Numbering, operation: object) -> Steps[E]:
-    """Put an entity under the next free number of its partition.
-
-    SequenceContention where the attempts or the time were used up, SequenceExhausted beyond `max_value`, ForeignItem
-    where something that is no number stands among them.
-    """
-    span = numbers_range(mapper.model, number, entity.__dict__)
-    partition = (context.table, *span.identity)
-    stored: E = yield Exclusive(partition, _race(context, mapper, entity, span, operation))
-    return stored
-
-
 def forget_highest(context: Context, model: Model, entity: Entity) -> None:
     """Forget the highest number seen in an entity's partition: a number that was put may be above it."""
     number = model.sort_key_number
@@ -243,34 +230,42 @@ def numbers_range(model: Model, number: Numbering, values: Mapping[str, Any]) ->
     return Span(number, layout, layout.pk.render(values, limit=PK_BYTES), low, rest[0] if rest else low)
 
 
-def _race(context: Context, mapper: Mapper[E], entity: E, span: Span, operation: object) -> Steps[E]:
-    """Try one number after another until one is free, reading the highest again after each that was not."""
-    number, options = span.number, span.number.options
-    identity = (context.table, *span.identity)
-    begun, tried = context.monotonic(), 0
-    pauses = backoff(context, options.attempts, base=0.005, cap=0.1)
-    while True:
-        value = yield from _next(context, mapper.model, span)
-        tried += 1
-        try:
-            stored = yield from put_absent(context, mapper, evolve(entity, **{number.name: value}), operation)
-        except AlreadyExists:
-            context.hints.drop(identity)
-        else:
-            context.hints.keep(identity, value, context.monotonic())
-            return stored
-        pause, spent = next(pauses, None), context.monotonic() - begun
-        if pause is None or spent + pause > options.deadline:
-            raise SequenceContention(
-                f"{mapper.model.name}.{number.name}: {tried} numbers were taken by other writers within {spent:.1f} s",
-                hint='use AutoIncrement("counter"), which has no races, or allow more attempts= and a longer deadline=',
-                attempts=tried,
-                seconds=spent,
-            )
-        yield Pause(pause)
+class Race:
+    """The tries of one writer for a number by sort key, bounded by the attempts and the deadline of its field."""
+
+    def __init__(self, context: Context, model: Model, span: Span) -> None:
+        self._context = context
+        self._model = model
+        self._span = span
+        self._begun = context.monotonic()
+        self._tried = 0
+        self._pauses = backoff(context, span.number.options.attempts, base=0.005, cap=0.1)
+
+    @property
+    def _identity(self) -> tuple[str, ...]:
+        return (self._context.table, *self._span.identity)
+
+    def won(self, value: int) -> None:
+        """Remember the number that was stored."""
+        self._context.hints.keep(self._identity, value, self._context.monotonic())
+
+    def lost(self, draft: Callable[[], Steps[Draft[E]]]) -> Again[E] | SequenceContention:
+        """Say that the number was another writer's: it is drafted anew, if there is a try left."""
+        self._context.hints.drop(self._identity)
+        self._tried += 1
+        pause, spent = next(self._pauses, None), self._context.monotonic() - self._begun
+        if pause is not None and spent + pause <= self._span.number.options.deadline:
+            return Again(pause, draft)
+        return SequenceContention(
+            f"{self._model.name}.{self._span.number.name}: {self._tried} numbers were taken by other writers within "
+            f"{spent:.1f} s",
+            hint='use AutoIncrement("counter"), which has no races, or allow more attempts= and a longer deadline=',
+            attempts=self._tried,
+            seconds=spent,
+        )
 
 
-def _next(context: Context, model: Model, span: Span) -> Steps[int]:
+def next_number(context: Context, model: Model, span: Span) -> Steps[int]:
     """Give the number after the highest: the last one this process saw, or else the last one stored."""
     options = span.number.options
     highest = context.hints.get((context.table, *span.identity), context.monotonic())

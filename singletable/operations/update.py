@@ -10,25 +10,28 @@ recognises that it was carried out before.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 
 from singletable.belonging import check_condition
 from singletable.entity import Entity
 from singletable.errors import ConditionFailed, NotFound, UnknownField, UsageError, closest
-from singletable.expressions import Change, Condition, Expressions, Path, all_of
+from singletable.expressions import Change, Condition, Path, all_of
 from singletable.fields import Field, computed
 from singletable.increments import AutoIncrement
 from singletable.mapping import foreign_item, kind_of_item
-from singletable.operations.context import Context, backoff
+from singletable.operations.actions import Action
+from singletable.operations.carrying import carry_out
+from singletable.operations.context import Context, Stamp, backoff
+from singletable.operations.drafts import Again, Done, Draft, Verdict
+from singletable.operations.get import get_call
 from singletable.operations.outcome import Outcome, Plan, Standing, field_of, plan_of
 from singletable.operations.sending import send
-from singletable.operations.single import get_call
-from singletable.operations.writing import absent, conditional, guarded, owned, read_after, unknown
+from singletable.operations.writing import absent, carries, owned, read_after, unknown
 from singletable.queries import Ref
 from singletable.schema import WRITE_ID, Model, model_of
-from singletable.wire import Call, Exclusive, Item, Pause, Refusal, Steps
+from singletable.wire import Item, Refusal, Steps, at_once
 
 __all__ = ["Update", "changes_of"]
 
@@ -43,13 +46,14 @@ class Update(Generic[E]):
     """Change fields of one item and give the new entity; index keys follow.
 
     NotFound where no item of this entity stands there, ConditionFailed where `when` does not hold, ForeignItem where
-    another entity's item stands there.
+    another entity's item stands there. In a transaction it gives None.
     """
 
     ref: Ref[E]
     changes: tuple[Change, ...]
     when: Condition | None = None
     loaded: E | None = None
+    stamp: Stamp | None = field(default=None, kw_only=True, repr=False)
 
     def __post_init__(self) -> None:
         model = model_of(self.ref.entity)
@@ -57,73 +61,99 @@ class Update(Generic[E]):
         if self.when is not None:
             check_condition(self.when, model.fields, "update(when=)")
 
-    def steps(self, context: Context) -> Steps[E]:
+    def steps(self, context: Context) -> Steps[E | None]:
         """Send one UpdateItem; a GetItem before it where index keys or computed fields need what is not known."""
-        plan = plan_of(context.model(self.ref.entity), self.ref, self.changes)
-        if not plan.must_read:
-            return (yield from self._attempt(context, plan, None))
-        turn = (context.table, "update", *(str(value) for value in self.ref.key.values()))
-        updated: E = yield Exclusive(turn, self._read_and_attempt(context, plan))
-        return updated
+        return (yield from carry_out(context, self))
 
-    def _read_and_attempt(self, context: Context, plan: Plan) -> Steps[E]:
-        standing = None if self.loaded is None else Standing(self.loaded, None)
-        if standing is None:
-            answer = yield from send(context, get_call(context, self.ref, consistent=True))
-            found = context.mapper(self.ref.entity).read(answer.get("Item"))
-            if found is None:
-                raise _not_found(self.ref)
-            standing = Standing(found, answer["Item"])
-        return (yield from self._attempt(context, plan, standing))
+    def begun(self, _: Context) -> Steps[Update[E]]:
+        """Draw nothing: an update has no numbers."""
+        return at_once(self)
 
-    def _attempt(self, context: Context, plan: Plan, standing: Standing | None) -> Steps[E]:
-        """Send the update, again from what stands there where another writer was faster."""
-        mapper, tried = context.mapper(self.ref.entity), 0
-        pauses = backoff(context, ATTEMPTS, base=0.005, cap=0.1)
-        write_id = {"S": context.fresh_id()} if any(_unrepeatable(change) for change in self.changes) else None
-        while True:
-            call = self._call(context, mapper.model, plan.outcome(standing), write_id)
-            answer = yield from conditional(context, mapper.model, call, self)
-            if not isinstance(answer, Refusal):
-                return read_after(mapper, answer["Attributes"], "updated")
-            item = self._standing(mapper.model, answer)
-            if write_id is not None and item.get(WRITE_ID) == write_id:
-                return read_after(mapper, item, "updated")
-            if answer.sent > 1:
-                raise unknown(self) from answer.__cause__
-            before, standing = standing, Standing(mapper.decode(item), item)
-            tried += 1
-            same = before is None or plan.stored(before) == plan.stored(standing)
-            if same and self.when is not None:
-                raise _refused(mapper.model, standing.entity) from answer.__cause__
-            pause = next(pauses, None)
-            if pause is None:
-                raise _contended(mapper.model, standing.entity, plan, tried) from answer.__cause__
-            yield Pause(pause)
+    def turn(self, context: Context) -> Hashable | None:
+        """Name the item, where it must be known as it stands."""
+        ref = context.bound(self.ref)
+        if not plan_of(context.model(ref.entity), ref, self.changes).must_read:
+            return None
+        return context.table, "update", *(str(value) for value in ref.key.values())
 
-    def _standing(self, model: Model, refusal: Refusal) -> Item:
-        """Give the item that made the condition fail. NotFound or ForeignItem where it is none of this entity."""
-        if refusal.item is None or kind_of_item(model, refusal.item) == "gone":
-            raise unknown(self) if refusal.sent > 1 else _not_found(self.ref)
-        if kind_of_item(model, refusal.item) == "foreign":
-            raise foreign_item(model, refusal.item)
-        return refusal.item
+    def draft(self, context: Context, stamp: Stamp) -> Steps[Draft[E | None]]:
+        """Draft the update, from the item as it stands where that is needed."""
+        ref = context.bound(self.ref)
+        plan = plan_of(context.model(ref.entity), ref, self.changes)
+        tries = _Tries(context, replace(self, ref=ref, stamp=stamp), plan, stamp)
+        standing = None
+        if plan.must_read:
+            standing = Standing(self.loaded, None) if self.loaded is not None else (yield from tries.read())
+        return tries.draft(standing)
 
-    def _call(self, context: Context, model: Model, outcome: Outcome, write_id: dict[str, str] | None) -> Call:
-        changes = list(outcome.changes)
-        own = owned(model)
-        guards: list[Condition | None] = [~absent(model) if own is None else own, *outcome.guards, self.when]
-        if write_id is not None:
-            mark = Path((WRITE_ID,))
+
+class _Tries(Generic[E]):
+    """The drafts of one update: the first, and further ones from what stands there where others were faster."""
+
+    def __init__(self, context: Context, update: Update[E], plan: Plan, stamp: Stamp) -> None:
+        self._context = context
+        self._mapper = context.mapper(update.ref.entity)
+        self._ref = update.ref
+        self._plan = plan
+        self._update = update
+        self._stamp = stamp
+        self._tried = 0
+        self._pauses = backoff(context, ATTEMPTS, base=0.005, cap=0.1)
+        self._marked = any(_unrepeatable(change) for change in update.changes)
+
+    def read(self) -> Steps[Standing]:
+        """Read the item as it stands. NotFound where there is none."""
+        answer = yield from send(self._context, get_call(self._context, self._ref, consistent=True))
+        found = self._mapper.read(answer.get("Item"))
+        if found is None:
+            raise _not_found(self._ref)
+        return Standing(found, answer["Item"])
+
+    def draft(self, standing: Standing | None) -> Draft[E | None]:
+        """Draft the update on condition that the item still stands so."""
+
+        def answer(new: Item | None) -> E | None:
+            return None if new is None else read_after(self._mapper, new, "updated")
+
+        def judged(refusal: Refusal) -> Verdict[E | None]:
+            return self._judged(refusal, standing)
+
+        action = self._action(self._plan.outcome(standing))
+        return Draft(action, answer=answer, refused=judged, prepared=self._update)
+
+    def _judged(self, refusal: Refusal, before: Standing | None) -> Verdict[E | None]:
+        model, item = self._mapper.model, refusal.item
+        if item is None or kind_of_item(model, item) == "gone":
+            return unknown(self._update) if refusal.sent > 1 else _not_found(self._ref)
+        if kind_of_item(model, item) == "foreign":
+            return foreign_item(model, item)
+        if self._marked and carries(refusal, WRITE_ID, self._stamp.id):
+            return Done(read_after(self._mapper, item, "updated"))
+        if refusal.sent > 1:
+            return unknown(self._update)
+        return self._again(Standing(self._mapper.decode(item), item), before)
+
+    def _again(self, standing: Standing, before: Standing | None) -> Again[E | None] | ConditionFailed:
+        """Draft anew where what the draft rested on has changed; else it was the caller's condition."""
+        self._tried += 1
+        same = before is None or self._plan.stored(before) == self._plan.stored(standing)
+        if same and self._update.when is not None:
+            return _refused(self._mapper.model, standing.entity)
+        pause = next(self._pauses, None)
+        if pause is None:
+            return _contended(self._mapper.model, standing.entity, self._plan, self._tried)
+        return Again(pause, lambda: at_once(self.draft(standing)))
+
+    def _action(self, outcome: Outcome) -> Action:
+        changes, model = list(outcome.changes), self._mapper.model
+        own = owned(model, self._stamp.now)
+        there = ~absent(model, self._stamp.now) if own is None else own
+        guards: list[Condition | None] = [there, *outcome.guards, self._update.when]
+        if self._marked:
+            mark, write_id = Path((WRITE_ID,)), {"S": self._stamp.id}
             changes.append(Change("set", mark, write_id))
             guards.append(Condition("attribute_not_exists", (mark,)) | Condition("<>", (mark, write_id)))
-        expressions = Expressions()
-        params = {
-            "Key": self.ref.key,
-            "UpdateExpression": expressions.update(changes),
-            "ReturnValues": "ALL_NEW",
-        }
-        return Call("update_item", guarded(context, params, all_of(guards), expressions))
+        return Action("update", self._ref.key, all_of(guards), changes=tuple(changes), returning="ALL_NEW")
 
 
 def changes_of(model: Model, given: Iterable[Change | Mapping[str, object]]) -> tuple[Change, ...]:
@@ -154,19 +184,19 @@ def _check(model: Model, changes: tuple[Change, ...]) -> None:
         raise UsageError("an update without a change", hint='hand over changes, such as Order.status.set("PAID")')
     seen: set[str] = set()
     for change in changes:
-        field = field_of(model, change)
-        if field.name in seen:
-            raise UsageError(f"{model.name}.{field.name} is changed twice in one update", hint="join the two changes")
-        seen.add(field.name)
-        if field.name in model.primary.parts:
+        each = field_of(model, change)
+        if each.name in seen:
+            raise UsageError(f"{model.name}.{each.name} is changed twice in one update", hint="join the two changes")
+        seen.add(each.name)
+        if each.name in model.primary.parts:
             raise UsageError(
-                f"{model.name}.{field.name} is part of the primary key, which an item keeps for life",
+                f"{model.name}.{each.name} is part of the primary key, which an item keeps for life",
                 hint="create the entity under its new key and delete the old one",
             )
-        if isinstance(field, computed):
-            raise UsageError(f"{model.name}.{field.name} is computed", hint="change the fields it is computed from")
-        if isinstance(field, AutoIncrement):
-            raise UsageError(f"{model.name}.{field.name} is drawn when the entity is created, and kept")
+        if isinstance(each, computed):
+            raise UsageError(f"{model.name}.{each.name} is computed", hint="change the fields it is computed from")
+        if isinstance(each, AutoIncrement):
+            raise UsageError(f"{model.name}.{each.name} is drawn when the entity is created, and kept")
 
 
 def _unrepeatable(change: Change) -> bool:

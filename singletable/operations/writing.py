@@ -1,34 +1,32 @@
-"""What all writes share: guards, the create id, and what a failed condition means.
+"""What all writes share: whose item may stand at the key, the create id, and the errors of a write that was refused.
 
 Theory of operation. A write is conditional on whose item stands at the key, so that nothing of another entity is ever
 replaced, and asks for the old item on failure, which is free. Every item carries the id of the create that made it
-(`_c`): when a request had to be sent again, a failed condition whose old item carries our own id is our own success.
-A failure that comes without an item says that nothing stood there, or that the engine knows of no such asking
-(dynalite): one strong read tells which.
+(`_c`) and, where a write could not be repeated unnoticed, that of the last such write (`_w`): when a request had to be
+sent again, a failed condition whose old item carries our own id is our own success. An item that has expired counts as
+absent, whoever's it is, though DynamoDB has not swept it yet.
 """
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from datetime import datetime
+from typing import TypeVar
 
 from singletable.entity import Entity
 from singletable.errors import AlreadyExists, ConditionFailed, CorruptItem, OutcomeUnknown, SingleTableError
-from singletable.expressions import Condition, Expressions, Path, any_of
+from singletable.expressions import Condition, Path, all_of, any_of
 from singletable.mapping import Mapper, foreign_item, kind_of_item
-from singletable.operations.context import Context
-from singletable.operations.sending import CONDITION_FAILED, send
-from singletable.schema import CREATE_ID, Model
-from singletable.wire import Call, Item, Refusal, Steps
+from singletable.schema import CREATE_ID, Model, Table
+from singletable.wire import Item, Refusal
 
 __all__ = [
     "absent",
     "already_exists",
-    "conditional",
+    "carries",
+    "expired",
     "free_or_own",
-    "guarded",
+    "key_of",
     "owned",
-    "put_absent",
-    "put_call",
     "read_after",
     "readable",
     "refused",
@@ -39,38 +37,44 @@ __all__ = [
 E = TypeVar("E", bound=Entity)
 
 
-def absent(model: Model) -> Condition:
-    """Hold where nothing stands at the key."""
-    return Condition("attribute_not_exists", (Path((model.table.pk.name,)),))
-
-
-def owned(model: Model) -> Condition | None:
-    """Hold where an item of this entity stands at the key; None where the table keeps no tag to tell by."""
-    if model.table.tag is None:
+def expired(table: Table, now: datetime | None) -> Condition | None:
+    """Hold for an item that has expired by then; None where items of the table never do, or nobody asks."""
+    if table.ttl is None or now is None:
         return None
+    return Condition("<=", (Path((table.ttl,)), {"N": str(int(now.timestamp()))}))
+
+
+def absent(model: Model, now: datetime | None = None) -> Condition:
+    """Hold where nothing stands at the key, or only what has expired."""
+    nothing = Condition("attribute_not_exists", (Path((model.table.pk.name,)),))
+    gone = expired(model.table, now)
+    return nothing if gone is None else nothing | gone
+
+
+def owned(model: Model, now: datetime | None = None) -> Condition | None:
+    """Hold where an item of this entity stands at the key, not expired; None where nothing tells."""
+    gone = expired(model.table, now)
+    live = None if gone is None else ~gone
+    if model.table.tag is None:
+        return live
     tag = Path((model.table.tag,))
     own: list[Condition | None] = [Condition("=", (tag, {"S": name})) for name in model.tags]
     if model.table.untagged is not None:
         there = Condition("attribute_exists", (Path((model.table.pk.name,)),))
         own.append(there & Condition("attribute_not_exists", (tag,)))
-    return any_of(own)
+    return all_of((any_of(own), live))
 
 
-def free_or_own(model: Model) -> Condition | None:
+def free_or_own(model: Model, now: datetime | None = None) -> Condition | None:
     """Hold where nothing or an item of this entity stands; None where the table keeps no tag to tell by."""
-    own = owned(model)
-    return None if own is None else absent(model) | own
+    if model.table.tag is None:
+        return None
+    return any_of((absent(model, now), owned(model)))
 
 
-def put_absent(context: Context, mapper: Mapper[E], entity: E, operation: object) -> Steps[E]:
-    """Put an entity where nothing stands. AlreadyExists where something does, OutcomeUnknown where nobody can tell."""
-    item = with_create_id(mapper.encode(entity), context.fresh_id())
-    answer = yield from conditional(context, mapper.model, put_call(context, item, absent(mapper.model)), operation)
-    if not isinstance(answer, Refusal) or _ours(answer, item):
-        return mapper.decode(item)
-    if answer.sent > 1:
-        raise unknown(operation) from answer.__cause__
-    raise already_exists(mapper, answer.item) from answer.__cause__
+def key_of(model: Model, item: Item) -> Item:
+    """Give the primary key of an item."""
+    return {column.name: item[column.name] for column in model.table.pks + model.table.sks}
 
 
 def with_create_id(item: Item, create_id: str) -> Item:
@@ -78,40 +82,9 @@ def with_create_id(item: Item, create_id: str) -> Item:
     return {**item, CREATE_ID: {"S": create_id}}
 
 
-def put_call(context: Context, item: Item, condition: Condition | None) -> Call:
-    """Make the request that puts an item under a condition."""
-    return Call("put_item", guarded(context, {"Item": item}, condition))
-
-
-def guarded(
-    context: Context, params: dict[str, Any], condition: Condition | None, expressions: Expressions | None = None
-) -> dict[str, Any]:
-    """Add the table's name and the condition to a write; where it fails, the old item is answered.
-
-    `expressions` are those the write already uses: a request has one table of names and one of values.
-    """
-    expressions = Expressions() if expressions is None else expressions
-    params = {"TableName": context.table, **params}
-    if condition is not None:
-        params["ConditionExpression"] = expressions.condition(condition)
-        params["ReturnValuesOnConditionCheckFailure"] = "ALL_OLD"
-    return {**params, **expressions.params()}
-
-
-def conditional(context: Context, model: Model, call: Call, operation: object) -> Steps[dict[str, Any] | Refusal]:
-    """Send a guarded write; give its answer, or the Refusal where its condition failed, with the item that stands.
-
-    Where the refusal came without an item one is looked for; DynamoDB sends it along if there is one, so that on
-    DynamoDB only a write to a key where nothing stands costs this read.
-    """
-    try:
-        return (yield from send(context, call, writing=operation))
-    except Refusal as refusal:
-        if refusal.error != CONDITION_FAILED:
-            raise
-        if refusal.item is None:
-            refusal.item = yield from _standing(context, model, call)
-        return refusal
+def carries(refusal: Refusal, attribute: str, write_id: str) -> bool:
+    """Say whether the item that stood in the way carries our own id, as `_c` or `_w`."""
+    return refusal.item is not None and refusal.item.get(attribute) == {"S": write_id}
 
 
 def read_after(mapper: Mapper[E], item: Item, what: str) -> E:
@@ -135,28 +108,6 @@ def readable(mapper: Mapper[E], item: Item | None) -> E | None:
         return mapper.decode(item)
     except CorruptItem:
         return None
-
-
-def _standing(context: Context, model: Model, call: Call) -> Steps[Item | None]:
-    """Read what stands at the key of a write. None where nothing does, or where it cannot be read just now.
-
-    The write was refused, which is certain and must be told; a read that fails only leaves it at what DynamoDB said.
-    """
-    columns = model.table.pks + model.table.sks
-    key = (
-        call.params["Key"] if "Key" in call.params else {each.name: call.params["Item"][each.name] for each in columns}
-    )
-    params = {"TableName": context.table, "Key": key, "ConsistentRead": True}
-    try:
-        answer = yield from send(context, Call("get_item", params))
-    except SingleTableError:
-        return None
-    item: Item | None = answer.get("Item")
-    return item
-
-
-def _ours(refusal: Refusal, item: Item) -> bool:
-    return refusal.item is not None and refusal.item.get(CREATE_ID) == item[CREATE_ID]
 
 
 def unknown(operation: object) -> OutcomeUnknown:

@@ -24,21 +24,10 @@ KEYS = (
     *("questions", "native", "bounds", "cuts", "clash"),
 )
 OPERATIONS = (
-    *("context", "sending", "writing", "counters", "increment", "single", "outcome", "update"),
-    *(
-        "query",
-        "merge",
-        "scan",
-        "places",
-        "shapes",
-        "branches",
-        "page",
-        "many",
-        "get_many",
-        "create_many",
-        "batch",
-        "tables",
-    ),
+    *("context", "sending", "actions", "drafts", "writing", "commit", "carrying", "counters", "increment", "get"),
+    *("create", "put", "delete", "check", "outcome", "update"),
+    *("query", "merge", "scan", "places", "shapes", "branches", "page"),
+    *("many", "get_many", "create_many", "batch", "tables"),
 )
 VALUES = ("scalars", "attributes", "choices", "documents", "records", "codecs", "adopted", "options")
 DECLARING = ("annotations", "increments", "indexes", "layouts", "queries", "numbering", "checks", "schema", "patterns")
@@ -265,8 +254,8 @@ def test_no_module_imports_itself_in_a_circle() -> None:
         ("expressions", "from pynamodb.models import Model", "not for this room"),
         ("mapping", "from pynamodb.expressions.operand import Path", "not for this room"),
         ("store", "import rich", "not for this room"),
-        ("operations.single", "import time", "touches the world"),
-        ("operations.single", "from datetime import time", ""),
+        ("operations.create", "import time", "touches the world"),
+        ("operations.create", "from datetime import time", ""),
         ("store", "import time", ""),
     ],
 )
@@ -290,5 +279,5 @@ def test_a_module_without_a_floor_is_seen() -> None:
     """A name that the plan does not have, and that lies below none it has, stands in no room."""
     assert room_of("utils") == ""
     assert room_of("keystone") == ""
-    assert room_of("operations.single") == "operations.single"
+    assert room_of("operations.create") == "operations.create"
     assert room_of("codecs.numbers") == "codecs"

@@ -7,7 +7,8 @@ from datetime import timedelta
 import pytest
 
 from singletable import AlreadyExists, ConditionFailed, NotFound, UsageError, evolve
-from singletable.operations.single import Create, Get
+from singletable.operations.create import Create
+from singletable.operations.get import Get
 from tests.contract.behind import everything, item_at
 from tests.contract.conftest import MakeStore
 from tests.contract.shop import Match, Order, OrderLine, Region, User, app, day, order

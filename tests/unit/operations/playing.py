@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from itertools import count
 from typing import Any, TypeVar
 
+from singletable.errors import OutcomeUnknown
 from singletable.operations.context import Context
 from singletable.wire import Call, Effect, Exclusive, NoReply, Pause, Refusal, Steps
 
@@ -128,3 +129,8 @@ def lost() -> NoReply:
 def unconnected() -> NoReply:
     """Make a connection that was never made."""
     return NoReply("connection refused", endpoint="http://engine.test", sent=False)
+
+
+def to_run_again(error: OutcomeUnknown) -> Any:
+    """Give the operation that would finish what nobody can tell the end of."""
+    return error.operation

@@ -11,7 +11,7 @@ from singletable.errors import DeclarationError, ForeignItem, KeyPartError, Miss
 from singletable.fields import Field
 from singletable.increments import AutoIncrement, Sequence
 from singletable.operations.counters import Counter, counter_of
-from singletable.operations.single import Create
+from singletable.operations.create import Create
 from singletable.patterns import Key
 from singletable.schema import Table, model_of
 from singletable.wire import Item, Refusal

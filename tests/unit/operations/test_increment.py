@@ -15,7 +15,8 @@ from singletable.errors import (
     SequenceExhausted,
     TableMissing,
 )
-from singletable.operations.single import Create, Put
+from singletable.operations.create import Create
+from singletable.operations.put import Put
 from tests.unit.operations.playing import NAME, Player, condition_failed, context, lost, missing, play
 from tests.unit.operations.shop import PLACED, Invoice, Order, Parcel, Project, Ticket, order_item, tombstone
 

@@ -12,9 +12,10 @@ from singletable.entity import evolve
 from singletable.errors import FieldNotLoaded, NumberNotAssigned, QueryError, SingleTableError
 from singletable.mapping import mapper_of, to_dict, to_item
 from singletable.operations.batch import PutMany
+from singletable.operations.create import Create
 from singletable.operations.create_many import CreateMany
+from singletable.operations.put import Put
 from singletable.operations.query import Count, ReadPage, request
-from singletable.operations.single import Create, Put
 from singletable.queries import Query
 from singletable.wire import Item, Steps
 from tests.unit.operations.scripted import Book, Loan, Script, Seat, book, book_item, world

@@ -12,14 +12,18 @@ import pytest
 import singletable.operations
 from singletable.errors import ServiceError, SingleTableError, Unprocessed
 from singletable.operations.batch import DeleteMany, PutMany
+from singletable.operations.check import Check
+from singletable.operations.create import Create
 from singletable.operations.create_many import CreateMany
+from singletable.operations.delete import Delete
+from singletable.operations.get import Get, One
 from singletable.operations.get_many import GetMany
 from singletable.operations.many import WriteBatch
 from singletable.operations.merge import CountAll, First, Queries
 from singletable.operations.page import TakePage
+from singletable.operations.put import Put
 from singletable.operations.query import Count, Pages, ReadPage
 from singletable.operations.scan import Scan, ScanPage
-from singletable.operations.single import Create, Delete, Get, One, Put
 from singletable.operations.tables import CreateTable, DeleteTable
 from singletable.operations.update import Update
 from singletable.wire import Call, Refusal, Steps
@@ -46,6 +50,7 @@ OPERATIONS: list[Callable[[], Any]] = [
     lambda: Update(ORDER_AT, (Order.status.set("PAID"),)),
     lambda: Delete(AT),
     lambda: Delete(ORDER_AT),
+    lambda: Check(AT),
     lambda: Pages(ORDERS),
     lambda: ReadPage(ORDERS),
     lambda: Count(ORDERS),
@@ -99,6 +104,7 @@ class Answering(Player):
             "put_item": {},
             "update_item": {"Attributes": {**item, "last": {"N": "7"}}},
             "delete_item": {"Attributes": item},
+            "transact_write_items": {},
             "query": {"Items": [], "Count": 0},
             "scan": {"Items": []},
             "batch_get_item": {"Responses": {}},

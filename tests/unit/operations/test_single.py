@@ -18,8 +18,11 @@ from singletable.errors import (
     UsageError,
 )
 from singletable.mapping import from_item
-from singletable.operations.single import Create, Delete, Get, One, Put
-from tests.unit.operations.playing import NAME, Player, condition_failed, context, lost, play
+from singletable.operations.create import Create
+from singletable.operations.delete import Delete
+from singletable.operations.get import Get, One
+from singletable.operations.put import Put
+from tests.unit.operations.playing import NAME, Player, condition_failed, context, lost, play, to_run_again
 from tests.unit.operations.shop import (
     PLACED,
     Invoice,
@@ -124,7 +127,11 @@ class TestCreate:
         theirs = {**user_item(), "_c": {"S": "id-9"}}
         with pytest.raises(OutcomeUnknown) as caught:
             play(operation.steps(context()), lost(), condition_failed(theirs))
-        assert caught.value.operation is operation
+        assert type(caught.value.operation) is Create
+        again = to_run_again(caught.value)
+        made, (call,) = play(again.steps(context()), condition_failed({**user_item(), "_c": {"S": "id-1"}}))
+        assert made == ANN
+        assert call.params["Item"]["_c"] == {"S": "id-1"}
 
     def test_without_a_lost_reply_the_condition_means_what_it_says(self) -> None:
         """Another writer's id at the key is AlreadyExists where the request was sent once."""
@@ -281,7 +288,7 @@ class TestDelete:
         assert call.method == "put_item"
         assert call.params == {
             "TableName": NAME,
-            "Item": tombstone(7),  # 2026-01-02T03:04:05Z is 1767323045
+            "Item": {**tombstone(7), "_w": {"S": "id-1"}},  # 2026-01-02T03:04:05Z is 1767323045
             "ReturnValues": "ALL_OLD",
             "ConditionExpression": "#0 = :0",
             "ExpressionAttributeNames": {"#0": "_et"},

@@ -22,7 +22,7 @@ from singletable.mapping import from_item
 from singletable.operations.update import Update, changes_of
 from singletable.patterns import Key
 from singletable.schema import Table, model_of
-from tests.unit.operations.playing import NAME, Player, condition_failed, context, lost, play
+from tests.unit.operations.playing import NAME, Player, condition_failed, context, lost, play, to_run_again
 from tests.unit.operations.shop import PLACED, Invoice, Order, Parcel, User, gsi1, order_item, tombstone, user_item
 
 ANN = User(user_id="u1", name="Ann")
@@ -56,6 +56,7 @@ class TestRequest:
         """An e-mail that is set takes both attributes of its index key with it, in the same request."""
         now = user_item(email="a@b.c", GSI1PK="#EMAIL#a@b.c", GSI1SK="#USER")
         made, (call,) = play(Update(AT, (User.email.set("a@b.c"),)).steps(context()), new(now))
+        assert made is not None
         assert made.email == "a@b.c"
         assert call.params["UpdateExpression"] == "SET #0 = :0, #1 = :1, #2 = :2"
         names, values = call.params["ExpressionAttributeNames"], call.params["ExpressionAttributeValues"]
@@ -79,6 +80,7 @@ class TestRequest:
         """A status alone needs the time: one strong read, then an update on condition that it still holds."""
         read, now = {"Item": order_item(7)}, new(order_item(7, status="PAID"))
         made, (get, update) = play(Update(ORDER, (Order.status.set("PAID"),)).steps(context()), read, now)
+        assert made is not None
         assert made.status == "PAID"
         assert get.params["ConsistentRead"] is True
         assert update.params["ConditionExpression"] == "(#3 = :3 AND #4 = :4)"
@@ -233,7 +235,12 @@ class TestRefused:
         other = {**user_item(name="Bob"), "_w": {"S": "id-9"}}
         with pytest.raises(OutcomeUnknown) as caught:
             play(operation.steps(context()), lost(), condition_failed(other))
-        assert caught.value.operation is operation
+        assert type(caught.value.operation) is Update
+        again = to_run_again(caught.value)
+        mine = {**user_item(), "visits": {"N": "2"}, "_w": {"S": "id-1"}}
+        made, (call,) = play(again.steps(context()), condition_failed(mine))
+        assert made == User(user_id="u1", name="Ann", visits=2)
+        assert {"S": "id-1"} in call.params["ExpressionAttributeValues"].values()
 
     def test_gone_after_a_lost_reply_is_unknown(self) -> None:
         """An item that is gone after a lost reply may have been changed before."""

@@ -9,7 +9,9 @@ import pytest
 from singletable.entity import evolve
 from singletable.errors import AlreadyExists, ConditionFailed, ForeignItem, NotFound, OutcomeUnknown
 from singletable.mapping import from_item
-from singletable.operations.single import Create, Delete, Put
+from singletable.operations.create import Create
+from singletable.operations.delete import Delete
+from singletable.operations.put import Put
 from singletable.operations.update import Update
 from singletable.wire import Call
 from tests.unit.operations.playing import NAME, Player, condition_failed, context, failed, lost, play, throttled
@@ -84,6 +86,7 @@ def test_a_stale_entity_is_refreshed() -> None:
     loaded = from_item(Order, order_item(7))
     player = Player(condition_failed(), found(changed), {"Attributes": {**changed, "status": {"S": "PAID"}}})
     made = player.play(Update(ORDER, (Order.status.set("PAID"),), None, loaded).steps(context()))
+    assert made is not None
     assert made.status == "PAID"
     assert {"S": f"#PAID#{later}"} in player.calls[2].params["ExpressionAttributeValues"].values()
 
@@ -92,6 +95,7 @@ def test_an_item_made_meanwhile_is_updated() -> None:
     """Nothing was there and by now something is: the update is tried again, since nothing forbids it."""
     changed = {"Attributes": user_item(name="Bob")}
     made, calls = play(Update(AT, RENAMED).steps(context()), condition_failed(), found(user_item()), changed)
+    assert made is not None
     assert made.name == "Bob"
     assert [call.method for call in calls] == ["update_item", "get_item", "update_item"]
 

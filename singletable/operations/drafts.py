@@ -1,0 +1,111 @@
+"""A write worked out: its actions, what its success gives, and what a failed condition means.
+
+Theory of operation. A write (create, put, update, delete, check) is a value that says what is wanted. Its *draft* is
+what that comes to now: an action on its own item, and others beside it on hidden items (the guards of unique values).
+The draft is the same alone and in a transaction. When a condition fails, the draft judges the item that stands there:
+the write was carried out before (`Done`: it recognises its own id), it must be drafted anew from what stands there
+(`Again`), or it fails with an error.
+
+What makes a write recognisable is its `Stamp`: an id and the time, taken once for everything that is written together.
+A write with a fixed stamp is *prepared*: running it again sends the same, and finishes what may have happened before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from typing import Generic, Protocol, TypeAlias, TypeVar
+
+from singletable.errors import SingleTableError
+from singletable.operations.actions import Action
+from singletable.operations.context import Context, Stamp
+from singletable.wire import Item, Refusal, Steps
+
+__all__ = ["Again", "Beside", "Done", "Draft", "Ending", "Judge", "Verdict", "Write"]
+
+T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Done(Generic[T_co]):
+    """The write is carried out; this is what it gives.
+
+    Where nothing had to be done, `instead` is the check that it still is so when others are committed with it.
+    """
+
+    value: T_co
+    instead: Action | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Again(Generic[T]):
+    """The write was not carried out, for want of knowledge that there is now: draft it anew after a pause."""
+
+    pause: float
+    draft: Callable[[], Steps[Draft[T]]]
+
+
+Verdict: TypeAlias = Done[T] | Again[T] | SingleTableError
+Judge: TypeAlias = Callable[[Refusal], Verdict[T]]
+"""What a failed condition means, told by the item that stands there; `Refusal.sent` above 1 makes it ambiguous."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Beside(Generic[T]):
+    """An action on a hidden item, with what it means for the write if its condition fails."""
+
+    action: Action
+    refused: Judge[T]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Draft(Generic[T]):
+    """A write worked out.
+
+    `answer` makes the result of what the request answered with: the item, or None where it answered nothing (as all
+    transactions do). `prepared` is the operation that sends the same again. `after` reads the result, where the draft
+    alone is a transaction that cannot answer with it.
+    """
+
+    own: Action
+    answer: Callable[[Item | None], T]
+    refused: Judge[T]
+    prepared: object
+    beside: tuple[Beside[T], ...] = ()
+    after: Callable[[], Steps[T]] | None = None
+
+    @property
+    def actions(self) -> tuple[tuple[Action, Judge[T]], ...]:
+        """Every action with its judge, the one on the write's own item first."""
+        return (self.own, self.refused), *((each.action, each.refused) for each in self.beside)
+
+    @property
+    def alone(self) -> bool:
+        """Whether one plain request does it."""
+        return not self.beside and self.own.kind != "check"
+
+
+Ending: TypeAlias = Verdict[T] | Draft[T]
+"""How a draft ended that was sent with others: a draft again where nothing speaks against it."""
+
+
+class Write(Protocol[T]):
+    """A write as its user says it: a value, run alone or in a transaction."""
+
+    @property
+    def stamp(self) -> Stamp | None:
+        """The id and time it is sent with; None for fresh ones on each run."""
+        ...
+
+    def begun(self, context: Context, /) -> Steps[Write[T]]:
+        """Draw what is drawn once, such as counter numbers, and check all that can be: nothing is written yet."""
+        ...
+
+    def turn(self, context: Context, /) -> Hashable | None:
+        """Name what only one writer of this process is to try at a time; None where there is no need."""
+        ...
+
+    def draft(self, context: Context, stamp: Stamp, /) -> Steps[Draft[T]]:
+        """Work the write out, reading what it needs."""
+        ...
