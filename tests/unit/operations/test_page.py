@@ -176,6 +176,6 @@ class TestStore:
 
     def test_keys_reach_the_cursors(self) -> None:
         """Text and bytes of one secret are the same key; times are seconds."""
-        store = Store(library, cursor_key=("käse", b"old"), cursor_ttl=timedelta(hours=1))
-        assert store._verbs.context.cursors == Signing(("käse".encode(), b"old"), 3600)
-        assert "old" not in repr(store._verbs.context)
+        store = Store(library, cursor_key=("käse", b"bread"), cursor_ttl=timedelta(hours=1))
+        assert store._verbs.context.cursors == Signing(("käse".encode(), b"bread"), 3600)
+        assert "bread" not in repr(store._verbs.context)
