@@ -144,11 +144,11 @@ def check_name(name: object) -> None:
         raise UsageError(f"name= was given {_given(name)}, wanted text", hint="leave it out for the Table's own name")
 
 
-def signing_of(cursor_key: object, cursor_ttl: object) -> Signing:
+def signing_of(cursor_key: Any, cursor_ttl: object) -> Signing:
     """Take `cursor_key=` and `cursor_ttl=` of a store."""
-    keys: Any = [cursor_key] if isinstance(cursor_key, str | bytes) else cursor_key
-    sound = isinstance(keys, list | tuple) and keys and all(isinstance(key, str | bytes) and key for key in keys)
-    if cursor_key is not None and not sound:
+    given: Sequence[object] = cursor_key if cursor_key.__class__ in (list, tuple) else (cursor_key,)
+    keys = (b"",) if cursor_key is None else tuple(map(_secret, given))
+    if cursor_key is not None and (not keys or b"" in keys):
         raise UsageError(
             "cursor_key= wants a secret, text or bytes, or a list of them: the first seals, all are taken",
             hint='make one with secrets.token_urlsafe(32) and keep it out of the code: os.environ["CURSOR_KEY"]',
@@ -158,9 +158,12 @@ def signing_of(cursor_key: object, cursor_ttl: object) -> Signing:
             f"cursor_ttl= was given {_given(cursor_ttl)}, wanted a timedelta of a second or more",
             hint="such as timedelta(hours=1); leave it out for cursors that do not expire",
         )
-    seconds = None if cursor_ttl is None else int(cursor_ttl.total_seconds())
-    sealed = tuple(key.encode() if isinstance(key, str) else key for key in keys or ())
-    return Signing(sealed or (b"",), seconds)
+    return Signing(keys, None if cursor_ttl is None else int(cursor_ttl.total_seconds()))
+
+
+def _secret(key: object) -> bytes:
+    """Give a key as bytes; nothing for what is none."""
+    return key.encode() if isinstance(key, str) else key if isinstance(key, bytes) else b""
 
 
 def flag(consistent: object) -> bool:

@@ -26,7 +26,8 @@ def played(
 ) -> tuple[Page[Any], list[Any]]:
     """Take a page and give it with the parameters of the requests."""
     player = Player(*answers)
-    source = query if isinstance(query, Scan) else Queries(query if isinstance(query, tuple) else (query,), merged)
+    queries: Any = query if query.__class__ is tuple else (query,)
+    source: Any = query if query.__class__ is Scan else Queries(queries, merged)
     page = player.play(TakePage(source, size, **more).steps(world()))
     return page, [call.params for call in player.calls]
 
@@ -140,8 +141,9 @@ def test_how_many_values_in_has_is_no_shape() -> None:
 @pytest.mark.parametrize("name", ["size", "max_pages"])
 def test_numbers_are_whole_and_above_zero(name: str, given: Any) -> None:
     """Neither a page nor its patience can be empty."""
+    options: dict[str, Any] = {"size": 2, name: given}
     with pytest.raises(QueryError, match=name):
-        TakePage(Queries((BOOKS,)), **{"size": 2, name: given})
+        TakePage(Queries((BOOKS,)), **options)
 
 
 def test_limits_and_segments_are_no_pages() -> None:
