@@ -169,7 +169,7 @@ class Verbs:
         for name in ("cursor", "context"):
             if not isinstance(options[name], str | None):
                 raise UsageError(f"page({name}=) was given {kind_of(options[name])}, wanted text or None")
-        if len(sources) == 1 and isinstance(sources[0], Scan):
+        if len(sources) == 1 and sources[0].__class__ is Scan:
             self.handed.kind(sources[0].entity)
             return TakePage(sources[0], **options)
         return TakePage(Queries(self.handed.queries(sources), merged), **options)
