@@ -10,6 +10,7 @@ from singletable.dictionaries import from_dict, to_dict
 from singletable.entity import Entity, evolve, fields
 from singletable.errors import (
     AlreadyExists,
+    BadCursor,
     ConditionFailed,
     ConfigurationError,
     CorruptItem,
@@ -58,6 +59,8 @@ from singletable.mapping import from_item, to_item
 from singletable.operands import Operand
 from singletable.operations.by_value import UniqueRef, unique_ref
 from singletable.operations.guarding import UniqueReport
+from singletable.operations.page import Page
+from singletable.operations.scan import Scan
 from singletable.operations.shape import TableDiff
 from singletable.patterns import BoundKey, Key, pattern
 from singletable.places import Element, size
@@ -70,6 +73,7 @@ from singletable.uniques import Unique
 __all__ = [
     "AlreadyExists",
     "AutoIncrement",
+    "BadCursor",
     "BoundKey",
     "Change",
     "Collection",
@@ -100,6 +104,7 @@ __all__ = [
     "NumberNotAssigned",
     "Operand",
     "OutcomeUnknown",
+    "Page",
     "PartHole",
     "PlaceMissing",
     "Query",
@@ -107,6 +112,7 @@ __all__ = [
     "RangeClash",
     "Ref",
     "Rows",
+    "Scan",
     "Sequence",
     "SequenceContention",
     "SequenceExhausted",

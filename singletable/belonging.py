@@ -9,7 +9,7 @@ from singletable.errors import QueryError, kind_of
 from singletable.expressions import Condition, paths_of
 from singletable.fields import Field
 
-__all__ = ["check_condition", "check_conditions"]
+__all__ = ["check_condition", "check_conditions", "classes_of", "is_field_of"]
 
 
 def check_condition(condition: object, fields: Mapping[str, Field[Any]] | None, where: str) -> None:
@@ -35,3 +35,14 @@ def check_conditions(condition: object, several: Iterable[Mapping[str, Field[Any
 
 def _is_among(source: Any, several: Iterable[Mapping[str, Field[Any]]]) -> bool:
     return any(fields.get(source.name) is source for fields in several)
+
+
+def classes_of(entity: type) -> tuple[type, ...]:
+    """Give the classes that a query reads: one, or the members of a collection."""
+    gathered: tuple[type, ...] = getattr(entity, "__gathered__", (entity,))
+    return gathered
+
+
+def is_field_of(entity: type, given: object) -> bool:
+    """Say whether this is a field of what a query reads."""
+    return isinstance(given, Field) and any(getattr(each, given.name, None) is given for each in classes_of(entity))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TypeVar
+from collections.abc import Iterable, Sequence
+from datetime import timedelta
+from typing import Any, TypeAlias, TypeVar
 
+from singletable.cursors import Signing
 from singletable.entity import Entity, parts_of
 from singletable.errors import UsageError, kind_of
 from singletable.gathering import Collection, Gathering
@@ -14,11 +16,15 @@ from singletable.queries import Query, Ref
 from singletable.schema import Table, kinds_of, model_of
 from singletable.scopes import Scope
 
-__all__ = ["Handed", "check_name", "check_table", "flag", "seconds"]
+__all__ = ["CursorKey", "Handed", "check_name", "check_table", "flag", "seconds", "signing_of"]
 
 T = TypeVar("T")
 E = TypeVar("E", bound=Entity)
 H = TypeVar("H", bound=Collection)
+
+
+CursorKey: TypeAlias = str | bytes | Sequence[str | bytes]
+"""The secret that seals cursors, or several: the first seals, all are taken."""
 
 
 class Handed:
@@ -173,6 +179,28 @@ def check_name(name: object) -> None:
     """Raise UsageError for what cannot be a table's name."""
     if name is not None and (not isinstance(name, str) or not name):
         raise UsageError(f"name= was given {_given(name)}, wanted text", hint="leave it out for the Table's own name")
+
+
+def signing_of(cursor_key: Any, cursor_ttl: object) -> Signing:
+    """Take `cursor_key=` and `cursor_ttl=` of a store."""
+    given: Sequence[object] = cursor_key if cursor_key.__class__ in (list, tuple) else (cursor_key,)
+    keys = (b"",) if cursor_key is None else tuple(map(_secret, given))
+    if cursor_key is not None and (not keys or b"" in keys):
+        raise UsageError(
+            "cursor_key= wants a secret, text or bytes, or a list of them: the first seals, all are taken",
+            hint='make one with secrets.token_urlsafe(32) and keep it out of the code: os.environ["CURSOR_KEY"]',
+        )
+    if cursor_ttl is not None and (not isinstance(cursor_ttl, timedelta) or cursor_ttl < timedelta(seconds=1)):
+        raise UsageError(
+            f"cursor_ttl= was given {_given(cursor_ttl)}, wanted a timedelta of a second or more",
+            hint="such as timedelta(hours=1); leave it out for cursors that do not expire",
+        )
+    return Signing(keys, None if cursor_ttl is None else int(cursor_ttl.total_seconds()))
+
+
+def _secret(key: object) -> bytes:
+    """Give a key as bytes; nothing for what is none."""
+    return key.encode() if isinstance(key, str) else key if isinstance(key, bytes) else b""
 
 
 def flag(consistent: object) -> bool:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from typing import Any, Generic, NoReturn, TypeVar
 
-from singletable.belonging import check_conditions
+from singletable.belonging import check_conditions, classes_of, is_field_of
 from singletable.errors import (
     KeyPartError,
     MissingPart,
@@ -27,7 +27,7 @@ from singletable.layouts import Column, Layout, words
 from singletable.scopes import Scope
 from singletable.wire import Item
 
-__all__ = ["Query", "Ref", "Span", "refer"]
+__all__ = ["Query", "Ref", "Span", "refer", "with_spans"]
 
 E = TypeVar("E")
 E_co = TypeVar("E_co", covariant=True)
@@ -307,7 +307,7 @@ class Query(Generic[E_co]):
 
     def _fields(self) -> list[Mapping[str, Field[Any]]] | None:
         """Give the fields a filter may look at; None for an abstract entity, whose kinds have fields of their own."""
-        classes = _classes(self.entity)
+        classes = classes_of(self.entity)
         concrete = all(getattr(each, "__singletable__", None) is not None for each in classes)
         return [getattr(each, "__fields__", {}) for each in classes] if concrete else None
 
@@ -319,7 +319,7 @@ class Query(Generic[E_co]):
         what it holds and no more; for a local one DynamoDB reads the rest from the table, an item at a time.
         """
         for each in fields:
-            if not _is_field_of(self.entity, each):
+            if not is_field_of(self.entity, each):
                 raise QueryError(
                     f"only() of {self.entity.__name__} was given {kind_of(each)}, wanted fields of it",
                     hint="such as .only(Order.status, Order.placed_at); a place inside a field comes with its field",
@@ -370,6 +370,13 @@ class Query(Generic[E_co]):
         raise UsageError("a query holds no entities", hint="run it: for entity in store.query(query): ...")
 
 
+def with_spans(query: Query[E], spans: tuple[Span, ...]) -> Query[E]:
+    """Give a query with other ranges than it asks for, such as what is left of them; narrowing it undoes that."""
+    made = replace(query)
+    object.__setattr__(made, "spans", spans)
+    return made
+
+
 def _hole(missing: str, later: str) -> PartHole:
     return PartHole(missing, given="nothing", wanted=f"a value, since {later!r} after it is given")
 
@@ -378,16 +385,6 @@ def _several(name: str, given: Iterable[object]) -> tuple[object, ...]:
     if isinstance(given, str | bytes) or not hasattr(given, "__iter__"):
         raise KeyPartError(name, given=kind_of(given), wanted="several values, such as a tuple of them")
     return tuple(given)
-
-
-def _classes(entity: type) -> tuple[type, ...]:
-    """Give the classes that a query reads: one, or the members of a collection."""
-    gathered: tuple[type, ...] = getattr(entity, "__gathered__", (entity,))
-    return gathered
-
-
-def _is_field_of(entity: type, given: object) -> bool:
-    return isinstance(given, Field) and any(getattr(each, given.name, None) is given for each in _classes(entity))
 
 
 def _above(one: tuple[str, ...], other: tuple[str, ...]) -> bool:

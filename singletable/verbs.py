@@ -6,10 +6,10 @@ import os
 import random
 import secrets
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, Protocol, TypeAlias, TypeVar, cast, get_args
 
 from singletable.entity import Entity, left_out
@@ -17,7 +17,7 @@ from singletable.errors import ConfigurationError, UsageError, kind_of
 from singletable.expressions import Change, Condition
 from singletable.forking import forget_in_child
 from singletable.gathering import Collection, Gathering
-from singletable.handed import Handed, check_name, check_table, flag, seconds
+from singletable.handed import CursorKey, Handed, check_name, check_table, flag, seconds, signing_of
 from singletable.indexes import GlobalIndex
 from singletable.operations.add_index import AddIndex
 from singletable.operations.batch import DeleteMany, PutMany
@@ -32,6 +32,7 @@ from singletable.operations.get_many import GetMany, Missing
 from singletable.operations.guarding import BackfillUnique
 from singletable.operations.many import Progress
 from singletable.operations.merge import CountAll, First, Queries
+from singletable.operations.page import TakePage
 from singletable.operations.put import Put
 from singletable.operations.scan import Scan
 from singletable.operations.update import Update, changes_of
@@ -39,7 +40,17 @@ from singletable.queries import Query, Ref
 from singletable.schema import Table, model_of
 from singletable.wire import Steps
 
-__all__ = ["CONNECT_SECONDS", "POOL", "Clock", "Operation", "Verbs", "check_place", "check_table", "utc_now"]
+__all__ = [
+    "CONNECT_SECONDS",
+    "POOL",
+    "Clock",
+    "CursorKey",
+    "Operation",
+    "Verbs",
+    "check_place",
+    "check_table",
+    "utc_now",
+]
 
 T_co = TypeVar("T_co", covariant=True)
 T = TypeVar("T")
@@ -82,7 +93,15 @@ def check_place(client: Any, *others: Any) -> None:
 class Verbs:
     """A table under a name, and for each verb the operation that does it."""
 
-    def __init__(self, table: Table, name: str | None, clock: Clock) -> None:
+    def __init__(
+        self,
+        table: Table,
+        name: str | None,
+        clock: Clock,
+        cursor_key: CursorKey | None = None,
+        *,
+        cursor_ttl: timedelta | None = None,
+    ) -> None:
         check_table(table)
         check_name(name)
         table.check()
@@ -96,6 +115,7 @@ class Verbs:
             fresh_id=lambda: secrets.token_urlsafe(12),
             attempts=_attempts(),
             workers=WORKERS,
+            cursors=signing_of(cursor_key, cursor_ttl),
         )
         forget_in_child(self.context.hints, Hints.forget)
 
@@ -188,6 +208,16 @@ class Verbs:
                 'Key(on=gsi1, pk="#ORDERS", sk="#{order_id}")',
             )
         return Scan(self.handed.kind(entity), segments, where, limit, flag(consistent))
+
+    def page(self, sources: Sequence[Any], merged: bool, **options: Any) -> TakePage[Any]:
+        """Make the operation of `page`."""
+        for name in ("cursor", "context"):
+            if not isinstance(options[name], str | None):
+                raise UsageError(f"page({name}=) was given {kind_of(options[name])}, wanted text or None")
+        if len(sources) == 1 and sources[0].__class__ is Scan:
+            self.handed.kind(sources[0].entity)
+            return TakePage(sources[0], **options)
+        return TakePage(Queries(self.handed.queries(sources), merged), **options)
 
     def put_many(self, entities: Iterable[E], progress: Progress | None) -> PutMany[E]:
         """Make the operation of `put_many`."""

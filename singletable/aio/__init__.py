@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Never
 
+from singletable.aio.pages import Paged
 from singletable.aio.reads import Reads
 from singletable.aio.tables import Tables
 from singletable.aio.writes import Writes
@@ -11,12 +13,12 @@ from singletable.errors import ConfigurationError
 from singletable.handed import check_table
 from singletable.rows import AsyncRows
 from singletable.schema import Table
-from singletable.verbs import Clock, utc_now
+from singletable.verbs import Clock, CursorKey, utc_now
 
 __all__ = ["AsyncRows", "AsyncStore"]
 
 
-class AsyncStore(Reads, Writes, Tables):
+class AsyncStore(Reads, Paged, Writes, Tables):
     """A table in one place, for asyncio: `async with AsyncStore(app) as store`, or make one and use it.
 
     `session` is an aiobotocore session and `client` an aiobotocore client that is open; everything else is as for
@@ -26,7 +28,14 @@ class AsyncStore(Reads, Writes, Tables):
     """
 
     @classmethod
-    def local(cls, table: Table, *, clock: Clock = utc_now) -> Never:
+    def local(
+        cls,
+        table: Table,
+        *,
+        clock: Clock = utc_now,
+        cursor_key: CursorKey | None = None,
+        cursor_ttl: timedelta | None = None,
+    ) -> Never:
         """Refuse: the embedded engine (moto) answers no aiobotocore client. ConfigurationError says what to use."""
         check_table(table)
         raise ConfigurationError(

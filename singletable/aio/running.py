@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from contextlib import AbstractAsyncContextManager, nullcontext
 from copy import copy
+from datetime import timedelta
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from singletable.errors import ConfigurationError
 from singletable.loops import AsyncDriver
 from singletable.schema import Table
-from singletable.verbs import CONNECT_SECONDS, POOL, Clock, Operation, Verbs, check_place, utc_now
+from singletable.verbs import CONNECT_SECONDS, POOL, Clock, CursorKey, Operation, Verbs, check_place, utc_now
 
 __all__ = ["Running"]
 
@@ -30,9 +31,11 @@ class Running:
         endpoint_url: str | None = None,
         region: str | None = None,
         clock: Clock = utc_now,
+        cursor_key: CursorKey | None = None,
+        cursor_ttl: timedelta | None = None,
     ) -> None:
         check_place(client, session, endpoint_url, region)
-        self._verbs = Verbs(table, name, clock)
+        self._verbs = Verbs(table, name, clock, cursor_key, cursor_ttl=cursor_ttl)
 
         def connect() -> AbstractAsyncContextManager[Any]:
             return nullcontext(client) if client is not None else _client(session, endpoint_url, region)

@@ -20,6 +20,7 @@
     ├── FieldNotLoaded              a field that only() left out of a query
     ├── QueryError                  a query DynamoDB cannot run                ST40xx
     ├── NoTruthValue
+    ├── BadCursor                   a cursor that is none of this request
     ├── UsageError                  a call that makes no sense                 ST50xx
     ├── NotFound
     ├── AlreadyExists
@@ -60,6 +61,7 @@ from singletable.errors.declaring import (
 )
 from singletable.errors.operating import (
     AlreadyExists,
+    BadCursor,
     ConditionFailed,
     ForeignItem,
     NotFound,
@@ -95,6 +97,7 @@ from singletable.wording import closest, kind_of
 
 __all__ = [
     "AlreadyExists",
+    "BadCursor",
     "ConditionFailed",
     "ConfigurationError",
     "CorruptItem",

@@ -6,6 +6,7 @@ from singletable.errors.root import SingleTableError
 
 __all__ = [
     "AlreadyExists",
+    "BadCursor",
     "ConditionFailed",
     "ForeignItem",
     "NoTruthValue",
@@ -24,6 +25,17 @@ class QueryError(SingleTableError, ValueError):
     """A query or scan asks for what DynamoDB cannot do; nothing was sent."""
 
     code = "ST4001"
+
+
+class BadCursor(SingleTableError, ValueError):
+    """A cursor cannot be used here; nothing was sent. `reason` says why, and its content stands nowhere.
+
+    "malformed", "signature" (not sealed with a key of this store), "query" (made for another one), "context",
+    "expired", or "position" (a place that no row of the query can have).
+    """
+
+    code = "ST4003"
+    reason: str
 
 
 class NoTruthValue(SingleTableError, TypeError):

@@ -8,6 +8,7 @@ answers a query, `language` and `clash` tell whether two templates can meet. `ki
 from __future__ import annotations
 
 from singletable.keys.bounds import KeyRange, Narrowing, depth_below, enclosing, key_range, matches, overlap
+from singletable.keys.cuts import cut, end_of, side
 from singletable.keys.encoding import AFTER, DELIMITER, PK_BYTES, SK_BYTES, below, escape, unescape
 from singletable.keys.formats import KeyFormat, KeyValueError, key_format
 from singletable.keys.kinds import plain_type, slip, unwrapped
@@ -29,8 +30,10 @@ __all__ = [
     "Segment",
     "Template",
     "below",
+    "cut",
     "depth_below",
     "enclosing",
+    "end_of",
     "escape",
     "key_format",
     "key_range",
@@ -38,6 +41,7 @@ __all__ = [
     "overlap",
     "plain_type",
     "shortened",
+    "side",
     "slip",
     "unescape",
     "unwrapped",

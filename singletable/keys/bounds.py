@@ -28,7 +28,7 @@ from singletable.keys.native import KeyTemplate, NativeTemplate, comparable, nat
 from singletable.keys.questions import LOWER, KeyRange, Narrowing, bounds_of, items_of, sorted_out
 from singletable.keys.template import BoundTemplate, too_long
 
-__all__ = ["KeyRange", "Narrowing", "depth_below", "enclosing", "key_range", "matches", "overlap"]
+__all__ = ["COMPARISONS", "KeyRange", "Narrowing", "depth_below", "enclosing", "key_range", "matches", "overlap"]
 
 MIRRORED = {"gt": "lt", "gte": "lte", "lt": "gt", "lte": "gte"}
 """What a bound of the value is to text that sorts downwards."""

@@ -30,6 +30,7 @@ __all__ = [
     "after",
     "below",
     "escape",
+    "filled",
     "forges",
     "unescape",
 ]
@@ -141,10 +142,18 @@ def below(text: str) -> str:
     head, last = text[:-1], ord(text[-1])
     if last == 0:
         return head
-    head += chr(0xD7FF if last == 0xE000 else last - 1)
-    room = SENT_BYTES - len(head.encode())
+    return filled(head + chr(0xD7FF if last == 0xE000 else last - 1))
+
+
+def filled(text: str) -> str:
+    """Give the greatest text of at most 1024 UTF-8 bytes that begins with one.
+
+    >>> filled("b")[:2] == "b" + chr(0x10FFFF), len(filled("b").encode())
+    (True, 1024)
+    """
+    room = SENT_BYTES - len(text.encode())
     rest = room % 4
-    return head + FILLERS[0] * (room // 4) + (FILLERS[4 - rest] if rest else "")
+    return text + FILLERS[0] * (room // 4) + (FILLERS[4 - rest] if rest else "")
 
 
 def _decoded(code: re.Match[str]) -> str:

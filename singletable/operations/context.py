@@ -9,6 +9,7 @@ from datetime import datetime
 from threading import Event, Lock
 from typing import Any, TypeVar
 
+from singletable.cursors import Signing
 from singletable.entity import Entity
 from singletable.errors import UsageError
 from singletable.mapping import Mapper, kind_of_item, mapper_of
@@ -78,6 +79,7 @@ class Context:
     hints: Hints = field(default_factory=Hints)
     scope: Scope | None = None
     """What begins every partition key, in a store that is scoped."""
+    cursors: Signing = field(default_factory=Signing)
     knows_old: Event = field(default_factory=Event)
     """Set once the engine has answered a failed condition with the old item, as DynamoDB does."""
 

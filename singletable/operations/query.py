@@ -28,7 +28,7 @@ from singletable.queries import Query, Span
 from singletable.schema import Model, kinds_of
 from singletable.wire import Call, Item, Steps
 
-__all__ = ["LIMIT_MOST", "Count", "Found", "Pages", "ReadPage", "next_asked", "request"]
+__all__ = ["LIMIT_MOST", "Count", "Found", "Pages", "ReadPage", "next_asked", "place_in", "request"]
 
 E = TypeVar("E", bound=Entity)
 
@@ -39,12 +39,13 @@ LIMIT_MOST = 10_000
 class Found(Generic[E]):
     """What one page gave: its entities, and where the next one starts (None: this was the last).
 
-    `order` holds what each entity is ordered by: its sort key's text, number or bytes.
+    `order` holds what each entity is ordered by, its sort key's text, number or bytes; `items` its item.
     """
 
     entities: tuple[E, ...]
     next: Item | None
     order: tuple[Any, ...] = ()
+    items: tuple[Item, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -68,11 +69,12 @@ class ReadPage(Generic[E]):
         answer = yield from send(context, Call("query", params))
         mappers = readers(context, query)
         kept = [(mapper, item) for item in answer["Items"] for mapper in mappers if _belongs(mapper, query, item)]
-        order = tuple(_place(query, item) for _, item in kept)
-        return Found(tuple(mapper.decode(item) for mapper, item in kept), answer.get("LastEvaluatedKey"), order)
+        order = tuple(place_in(query, item) for _, item in kept)
+        entities, items = tuple(mapper.decode(item) for mapper, item in kept), tuple(item for _, item in kept)
+        return Found(entities, answer.get("LastEvaluatedKey"), order, items)
 
 
-def _place(query: Query[Any], item: Item) -> tuple[Any, ...]:
+def place_in(query: Query[Any], item: Item) -> tuple[Any, ...]:
     """Give what an item is ordered by: code points sort as the bytes of their UTF-8 do."""
     places: list[Any] = []
     for column in query.layout.sks:

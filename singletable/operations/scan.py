@@ -17,13 +17,13 @@ from singletable.errors import QueryError, kind_of
 from singletable.expressions import Condition, Expressions, all_of, any_of
 from singletable.mapping import Mapper
 from singletable.operations.context import Context, in_parallel
-from singletable.operations.query import LIMIT_MOST
+from singletable.operations.query import LIMIT_MOST, Found
 from singletable.operations.sending import send
 from singletable.operations.writing import owned
 from singletable.schema import kinds_of
 from singletable.wire import Call, Item, Steps
 
-__all__ = ["Scan"]
+__all__ = ["Scan", "ScanPage", "scan_asked"]
 
 E = TypeVar("E", bound=Entity)
 
@@ -94,19 +94,40 @@ class _ScanPages(Generic[E]):
             self._left -= len(found)
         return tuple(found)
 
-    def _read(self, context: Context, segment: int) -> Steps[tuple[list[E], Item | None]]:
-        mappers: list[Mapper[E]] = [context.mapper(model.entity) for model in context.kinds(self._scan.entity)]
-        params = _request(context, self._scan, mappers)
-        start = self._starts[segment]
-        if start is not None:
-            params["ExclusiveStartKey"] = start
-        if self._scan.segments > 1:
-            params |= {"Segment": segment, "TotalSegments": self._scan.segments}
-        if self._left is not None:
-            params["Limit"] = min(self._left * 4 * 2 ** min(self._page, DOUBLINGS), LIMIT_MOST)
+    def _read(self, context: Context, segment: int) -> Steps[tuple[tuple[E, ...], Item | None]]:
+        asked = None if self._left is None else scan_asked(self._left, self._page)
+        found = yield from ScanPage(self._scan, self._starts[segment], asked, segment).steps(context)
+        return found.entities, found.next
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ScanPage(Generic[E]):
+    """Read one page of a segment of a scan, from a start key on; `asked` rows at most where that is not None."""
+
+    scan: Scan[E]
+    start: Item | None = None
+    asked: int | None = None
+    segment: int = 0
+
+    def steps(self, context: Context) -> Steps[Found[E]]:
+        """Send one Scan."""
+        mappers: list[Mapper[E]] = [context.mapper(model.entity) for model in context.kinds(self.scan.entity)]
+        params = _request(context, self.scan, mappers)
+        if self.start is not None:
+            params["ExclusiveStartKey"] = self.start
+        if self.scan.segments > 1:
+            params |= {"Segment": self.segment, "TotalSegments": self.scan.segments}
+        if self.asked is not None:
+            params["Limit"] = self.asked
         answer = yield from send(context, Call("scan", params))
-        found = [mapper.decode(item) for item in answer["Items"] for mapper in mappers if mapper.kind(item) == "own"]
-        return found, answer.get("LastEvaluatedKey")
+        kept = [(mapper, item) for item in answer["Items"] for mapper in mappers if mapper.kind(item) == "own"]
+        entities, items = tuple(mapper.decode(item) for mapper, item in kept), tuple(item for _, item in kept)
+        return Found(entities, answer.get("LastEvaluatedKey"), ((),) * len(kept), items)
+
+
+def scan_asked(left: int, page: int) -> int:
+    """Say how many rows to ask for on a page when so many entities are still wanted."""
+    return min(left * 4 << min(page, DOUBLINGS), LIMIT_MOST)
 
 
 def _request(context: Context, scan: Scan[Any], mappers: Sequence[Mapper[Any]]) -> dict[str, Any]:

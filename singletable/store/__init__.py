@@ -8,20 +8,22 @@ and so know of every attempt. A client that is handed in keeps its own configura
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Self
 
 from singletable.handed import check_table
 from singletable.local import local_client
 from singletable.schema import Table
+from singletable.store.pages import Paged
 from singletable.store.reads import Reads
 from singletable.store.tables import Tables
 from singletable.store.writes import Writes
-from singletable.verbs import Clock, utc_now
+from singletable.verbs import Clock, CursorKey, utc_now
 
 __all__ = ["Store"]
 
 
-class Store(Reads, Writes, Tables):
+class Store(Reads, Paged, Writes, Tables):
     """A table in one place; safe to share between threads, one for each process is enough.
 
     `name` is the table's name there (the declared one if left out). `client`, or `session`, `endpoint_url` and `region`
@@ -29,17 +31,27 @@ class Store(Reads, Writes, Tables):
     `AWS_ENDPOINT_URL_DYNAMODB`, `AWS_MAX_ATTEMPTS` and so on). Nothing is sent, and no client made, before the first
     verb. DeclarationError where the table's entities do not fit together.
 
+    `cursor_key` seals the cursors of `page`: a secret, or several, of which the first seals and all are taken.
+    `cursor_ttl` says how long a cursor holds; without it, for ever.
+
     After a fork the child makes a client of its own; one that is handed in is kept, so make it after the fork.
     """
 
     @classmethod
-    def local(cls, table: Table, *, clock: Clock = utc_now) -> Self:
+    def local(
+        cls,
+        table: Table,
+        *,
+        clock: Clock = utc_now,
+        cursor_key: CursorKey | None = None,
+        cursor_ttl: timedelta | None = None,
+    ) -> Self:
         """Make a store on an embedded engine in this process, with the table created.
 
         For demos, tests and learning: it needs the extra `local` (moto), keeps everything in memory, and is seen by
         this store alone. ConfigurationError where moto is not installed.
         """
         check_table(table)
-        store = cls(table, client=local_client(), clock=clock)
+        store = cls(table, client=local_client(), clock=clock, cursor_key=cursor_key, cursor_ttl=cursor_ttl)
         store.create_table()
         return store

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import copy
+from datetime import timedelta
 from typing import Any, Self, TypeVar
 
 from singletable.driver import Driver
 from singletable.forking import MAKING, abandon, forget_in_child
 from singletable.schema import Table
-from singletable.verbs import CONNECT_SECONDS, POOL, Clock, Operation, Verbs, check_place, utc_now
+from singletable.verbs import CONNECT_SECONDS, POOL, Clock, CursorKey, Operation, Verbs, check_place, utc_now
 
 __all__ = ["Running"]
 
@@ -29,9 +30,11 @@ class Running:
         endpoint_url: str | None = None,
         region: str | None = None,
         clock: Clock = utc_now,
+        cursor_key: CursorKey | None = None,
+        cursor_ttl: timedelta | None = None,
     ) -> None:
         check_place(client, session, endpoint_url, region)
-        self._verbs = Verbs(table, name, clock)
+        self._verbs = Verbs(table, name, clock, cursor_key, cursor_ttl=cursor_ttl)
         self._given = self._made = client
         self._make: Callable[[], Any] = lambda: _client(session, endpoint_url, region)
         self._driver = Driver(self._connected, workers=POOL)

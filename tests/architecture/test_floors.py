@@ -29,13 +29,13 @@ def rooms(names: str) -> tuple[str, ...]:
 ERRORS = ("errors.root", "errors.declaring", "errors.values", "errors.operating", "errors.world")
 KEYS = (
     *("language", "encoding", "kinds", "numbers", "notation", "moments", "formats", "segments", "template"),
-    *("questions", "native", "bounds", "clash"),
+    *("questions", "native", "bounds", "cuts", "clash"),
 )
 OPERATIONS = rooms(
     """
     context sending actions drafts writing commit carrying counters guards increment get create put
-    delete check outcome update fetching query merge collection scan many get_many create_many batch shape tables
-    add_index by_value guarding
+    delete check outcome update fetching query merge collection scan places shapes branches page
+    many get_many create_many batch shape tables add_index by_value guarding
     """
 )
 VALUES = rooms(
@@ -50,12 +50,12 @@ DECLARING = rooms(
     """
 )
 ENTITIES = rooms("children building describing pydantic_schema entity members slots gathering mapping dictionaries")
-ROOMS = (".running", ".reads", ".writes", ".tables", "")
+ROOMS = (".running", ".reads", ".pages", ".writes", ".tables", "")
 STORES = tuple(f"{store}{room}" for store in ("store", "aio") for room in ROOMS)
 
 FLOORS: tuple[tuple[str, ...], ...] = (
     ("wording", *ERRORS, "errors", "wire"),
-    (*(f"keys.{room}" for room in KEYS), "keys", "sizes"),
+    (*(f"keys.{room}" for room in KEYS), "keys", "sizes", "cursors"),
     (*VALUES, *EXPRESSIONS, "declaration", "fields", "belonging"),
     (*DECLARING, *ENTITIES),
     (*(f"operations.{room}" for room in OPERATIONS), "operations"),

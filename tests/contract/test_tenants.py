@@ -17,6 +17,7 @@ import pytest
 from singletable import (
     AlreadyExists,
     AutoIncrement,
+    BadCursor,
     Entity,
     Field,
     GlobalIndex,
@@ -138,6 +139,14 @@ def _queries(store: Store) -> Iterator[object]:
     yield from store.query(User.key(user_id="u1"), Comment.key(user_id="u1"), merged=True)
 
 
+def _pages(store: Store) -> Iterator[object]:
+    first = store.page(Order.key(user_id="u1"), User.by_city(city="Rome"), size=1)
+    yield from first
+    yield from store.page(Order.key(user_id="u1"), User.by_city(city="Rome"), size=5, cursor=first.next)
+    with pytest.raises(BadCursor):
+        store.page(Order.key(user_id="u2"), User.by_city(city="Rome"), size=5, cursor=first.next)
+
+
 def _many_deletes(store: Store) -> Iterator[object]:
     store.delete_many([ANN, FIRST, User.at(user_id="none")])
     yield from (store.get(ANN), store.get(FIRST))
@@ -169,6 +178,7 @@ VERBS: Mapping[str, Case] = {
     "put": lambda store: [store.put(User(user_id="u1", note=A, city="Oslo")), store.put(store.one(FIRST))],
     "update": _updates,
     "delete": _deletes,
+    "page": _pages,
     "put_many": lambda store: store.put_many([User(user_id=f"u{n}", note=A) for n in range(30)]),
     "create_many": lambda store: store.create_many([*fresh(A), *fresh(A)]),
     "delete_many": _many_deletes,

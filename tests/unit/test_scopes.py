@@ -50,6 +50,7 @@ from singletable.operations.get import Get, One
 from singletable.operations.get_many import GetMany
 from singletable.operations.guarding import BackfillUnique, Guard
 from singletable.operations.merge import CountAll, First, Queries
+from singletable.operations.page import TakePage
 from singletable.operations.put import Put
 from singletable.operations.query import Count, Pages, ReadPage, request
 from singletable.operations.scan import Scan
@@ -333,6 +334,7 @@ OPERATIONS: Mapping[str, Any] = {
     "CreateMany": CreateMany((ORDER,)),
     "DeleteMany": DeleteMany((REF,)),
     "ReadPage": ReadPage(QUERY),
+    "TakePage": TakePage(Queries((QUERY,)), 2),
     "Pages": Pages(QUERY),
     "Count": Count(QUERY),
     "CountAll": CountAll((QUERY,)),
@@ -348,7 +350,7 @@ def is_protocol(given: object) -> bool:
 
 
 WHOLE = {"AddIndex", "CreateTable", "DeleteTable", "DiffTable"}
-INNER = {"WriteBatch", "ReadBatch"}
+INNER = {"WriteBatch", "ReadBatch", "ScanPage"}
 """What is given requests, not entities, references or queries."""
 
 

@@ -26,6 +26,11 @@ from singletable import (
     Ref,
     Rows,
     Size,
+    Page,
+    Query,
+    Ref,
+    Rows,
+    Scan,
     Store,
     Table,
     TableDiff,
@@ -326,3 +331,11 @@ assert_type(store.get(Pet.at(pet_id="1")), Pet | None)
 assert_type(store.get(Cat.at(pet_id="1")), Cat | None)
 assert_type(store.query(Pet.key(pet_id="1")).all(), list[Pet])
 assert_type(Cat(pet_id="1").lives, int)
+# A page has the type of what is asked for.
+page = store.page(query, size=20)
+assert_type(page, Page[Order])
+assert_type(page.items, tuple[Order, ...])
+assert_type(page.next, str | None)
+assert_type([each.user_id for each in page], list[str])
+assert_type(store.page(Scan(Order), size=20, cursor=page.next), Page[Order])
+assert_type(store.page(query, User.key(user_id="u1"), size=20, merged=True), Page[Order | User])

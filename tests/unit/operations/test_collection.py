@@ -127,6 +127,7 @@ class TestReading:
             (Barn(farm="f"), Acre(farm="f", no="1"), Crop(farm="f", no="1", year=2026)),
             None,
             (("#BARN",), ("#FIELD#1",), ("#FIELD#1#CROP#0000000000000002026",)),
+            (BARN, FIELD, CROP),
         )
         assert len(calls) == 1
 

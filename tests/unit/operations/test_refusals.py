@@ -27,9 +27,10 @@ from singletable.operations.get_many import GetMany, ReadBatch
 from singletable.operations.guarding import BackfillUnique, Guard
 from singletable.operations.many import WriteBatch
 from singletable.operations.merge import CountAll, First, Queries
+from singletable.operations.page import TakePage
 from singletable.operations.put import Put
 from singletable.operations.query import Count, Pages, ReadPage
-from singletable.operations.scan import Scan
+from singletable.operations.scan import Scan, ScanPage
 from singletable.operations.shape import index_definition
 from singletable.operations.tables import CreateTable, DeleteTable, DiffTable
 from singletable.operations.update import Update
@@ -77,6 +78,8 @@ OPERATIONS: list[Callable[[], Any]] = [
     lambda: GetMany((AT, ORDER_AT)),
     lambda: First(Queries((ORDERS,))),
     lambda: First(Scan(User)),
+    lambda: TakePage(Queries((ORDERS,)), 2),
+    lambda: ScanPage(Scan(User)),
     lambda: CountAll((ORDERS, User.key(user_id="u1"))),
     lambda: GetByValue(unique_ref(Member, email="a@b.c")),
     lambda: Create(ANNE),
