@@ -46,6 +46,7 @@ from singletable.errors import (
     Unreachable,
     UnresolvedName,
     UsageError,
+    VersionConflict,
 )
 from singletable.expressions import Change, Condition
 from singletable.fields import Field, computed
@@ -61,6 +62,7 @@ from singletable.places import Element, size
 from singletable.queries import Query, Ref
 from singletable.rows import Rows
 from singletable.schema import Table
+from singletable.stamped import CreatedAt, ExpiresAt, UpdatedAt, Version
 from singletable.store import Store
 from singletable.uniques import Unique
 
@@ -73,9 +75,11 @@ __all__ = [
     "ConditionFailed",
     "ConfigurationError",
     "CorruptItem",
+    "CreatedAt",
     "DeclarationError",
     "Element",
     "Entity",
+    "ExpiresAt",
     "Field",
     "FieldNotLoaded",
     "FieldValueError",
@@ -123,8 +127,11 @@ __all__ = [
     "Unprocessed",
     "Unreachable",
     "UnresolvedName",
+    "UpdatedAt",
     "UsageError",
     "Uuid7",
+    "Version",
+    "VersionConflict",
     "computed",
     "evolve",
     "fields",

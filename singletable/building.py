@@ -23,6 +23,7 @@ from singletable.layouts import Layout
 from singletable.numbering import Numbering, in_order, numbering
 from singletable.patterns import Binding, BoundKey, Key
 from singletable.schema import CREATE_ID, HIDDEN, WRITE_ID, Declared, Model, Table, model_of
+from singletable.stamping import check_stamped_keys, settle_ttl, stamps_of
 from singletable.uniques import Unique, Uniqueness, uniqueness
 
 __all__ = ["check_options", "declare"]
@@ -49,6 +50,7 @@ def declare(cls: type, fields: Fields, table: Table | None, names: Names, *, abs
             f"{cls.__qualname__} has a key but no table", hint=f"class {cls.__name__}(Entity, table=...)"
         )
     _check_tags(cls, table, names)
+    settle_ttl(cls, fields, table)
     plan = _Plan(cls, fields, table, own[0])
     declared = Declared(lambda: plan.model(names))
     with suppress(UnresolvedName):
@@ -134,6 +136,7 @@ class _Plan:
         self.fields = fields
         self.table = table
         self.primary = primary
+        self.stamps = stamps_of(cls, fields)
 
     def model(self, names: Names) -> Model:
         """Make the model. UnresolvedName while an annotation names nothing."""
@@ -148,7 +151,7 @@ class _Plan:
         numbers = tuple(in_order(self._numbers(layout, binding.types, aliases)))
         self._check_scope((layout, *indexes.values()), numbers)
         self._check_attributes((layout, *indexes.values()))
-        return Model(
+        model = Model(
             entity=self.cls,
             name=self.cls.__name__,
             table=self.table,
@@ -161,7 +164,10 @@ class _Plan:
             family=self.primary.root,
             patterns=_patterns(self.cls),
             uniques=tuple(self._uniques(names, binding)),
+            stamps=self.stamps,
         )
+        check_stamped_keys(model)
+        return model
 
     def _types(self) -> dict[str, object]:
         types: dict[str, object] = {}
@@ -173,7 +179,7 @@ class _Plan:
     def _numbers(self, layout: Layout, types: Mapping[str, object], aliases: Sequence[str]) -> Iterable[Numbering]:
         for field in self.fields.values():
             if isinstance(field, AutoIncrement):
-                number = numbering(field, layout, types, tagged=self.table.tag is not None)
+                number = numbering(field, layout, types, tagged=self.table.tag is not None, expires=self.stamps.expire)
                 if aliases and number.is_own_counter:
                     _refuse_new_counter(self.cls, number, f"{aliases[0]}.{number.attribute}", layout)
                 self._check_adopted(field)

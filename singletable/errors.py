@@ -24,6 +24,7 @@
     ├── NotFound
     ├── AlreadyExists
     ├── ConditionFailed
+    │   └── VersionConflict         the item was written since it was read
     ├── UniqueViolation             another item has the value
     ├── ForeignItem                 another entity stands at the key
     ├── Unprocessed                 what a batch could not write
@@ -86,6 +87,7 @@ __all__ = [
     "Unreachable",
     "UnresolvedName",
     "UsageError",
+    "VersionConflict",
     "closest",
     "kind_of",
 ]
@@ -105,8 +107,7 @@ class SingleTableError(Exception):
         self.__dict__.update(facts)
 
     def __str__(self) -> str:
-        lines = f"{self.code} {self.message}"
-        return f"{lines}\n  {self.hint}" if self.hint else lines
+        return f"{self.code} {self.message}" + (f"\n  {self.hint}" if self.hint else "")
 
     def __reduce__(self) -> tuple[object, ...]:
         return _rebuild, (type(self), self.message, dict(self.__dict__))
@@ -201,10 +202,7 @@ class KeyTooLong(KeyPartError):
 
 
 class FieldValueError(SingleTableError, ValueError):
-    """A value does not fit its field: `field` names it, `wanted` says what would do.
-
-    The message names the `entity` too, where it is known.
-    """
+    """A value does not fit its field: `field` names it (the message its `entity` too), `wanted` says what would do."""
 
     code = "ST3001"
     field: str
@@ -290,6 +288,13 @@ class ConditionFailed(SingleTableError):
 
     code = "ST5004"
     current: object | None
+
+
+class VersionConflict(ConditionFailed):
+    """The item was written since the entity was read: `given` is what was handed in, `current` what stands, or None."""
+
+    code = "ST5013"
+    given: object
 
 
 class UniqueViolation(SingleTableError):

@@ -77,9 +77,11 @@ class Handed:
         parts = model_of(type(entity)).primary.parts
         return type(entity).at(**{name: entity.__dict__.get(name) for name in parts})
 
-    def all_referred(self, what: Iterable[Ref[E] | E]) -> tuple[Ref[E], ...]:
-        """Take many references or entities."""
-        return tuple(map(self.referred, _listed(what)))
+    def all_referred(self, what: Iterable[Ref[E] | E]) -> tuple[tuple[Ref[E], ...], dict[Ref[E], E]]:
+        """Take many references or entities; give with them the entities that have a version."""
+        pairs = [(each, self.referred(each)) for each in _listed(what)]
+        given = {ref: each for each, ref in pairs if not isinstance(each, Ref) and _is_counted(each)}
+        return tuple(ref for _, ref in pairs), given
 
     def kind(self, entity: type[E]) -> type[E]:
         """Take an entity class."""
@@ -142,17 +144,22 @@ def _listed(given: Iterable[T]) -> Iterable[T]:
     return given
 
 
+def _is_counted(entity: Entity) -> bool:
+    return model_of(type(entity)).stamps.version is not None
+
+
 def check_name(name: object) -> None:
     """Raise UsageError for what cannot be a table's name."""
     if name is not None and (not isinstance(name, str) or not name):
         raise UsageError(f"name= was given {_given(name)}, wanted text", hint="leave it out for the Table's own name")
 
 
-def flag(consistent: object) -> bool:
-    """Take True or False for `consistent=`."""
-    if not isinstance(consistent, bool):
-        raise UsageError(f"consistent= was given {_given(consistent)}, wanted True or False", hint="False costs half")
-    return consistent
+def flag(given: object, name: str = "consistent") -> bool:
+    """Take True or False for `consistent=`, or another switch."""
+    if not isinstance(given, bool):
+        hint = "False costs half" if name == "consistent" else ""
+        raise UsageError(f"{name}= was given {_given(given)}, wanted True or False", hint=hint)
+    return given
 
 
 def _class_of(given: object) -> type:

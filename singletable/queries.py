@@ -104,6 +104,7 @@ class Query(Generic[E_co]):
     """The part that `is_in` names, with its values."""
     shown: tuple[str, ...] | None = None
     """The fields that `only` names."""
+    shows_expired: bool = False
     written: Item = field(init=False, repr=False)
     """The partition key attributes; while the scope is open they stand for no partition."""
     spans: tuple[Span, ...] = field(init=False, repr=False)
@@ -330,6 +331,10 @@ class Query(Generic[E_co]):
             )
         return replace(self, strong=True)
 
+    def include_expired(self) -> Query[E_co]:
+        """Give what has expired too, as long as DynamoDB has not swept it; otherwise it counts as absent."""
+        return replace(self, shows_expired=True)
+
     def __bool__(self) -> bool:
         no_truth("a query", "store.first(query) is None where nothing is found; store.count(query) counts")
 
@@ -340,6 +345,7 @@ class Query(Generic[E_co]):
         steps += [] if self.ascending else [".descending()"]
         steps += [] if self.most is None else [".limit(...)"]
         steps += [".consistent()"] if self.strong else []
+        steps += [".include_expired()"] if self.shows_expired else []
         return (
             f"<query {self.entity.__name__} {self.layout} given {', '.join(self.values) or 'nothing'}{''.join(steps)}>"
         )

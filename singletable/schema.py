@@ -21,6 +21,7 @@ from singletable.layouts import Column, Layout
 from singletable.numbering import Numbering
 from singletable.options import check_attribute
 from singletable.scopes import Scope, read_scope
+from singletable.stamped import UNSTAMPED, Stamps, TimeToLive
 from singletable.uniques import Uniqueness
 
 __all__ = [
@@ -81,7 +82,7 @@ class Table:
         raw: bool | str = False,
     ) -> None:
         _check_names(name, tag)
-        self.ttl = ttl
+        self.lasting: TimeToLive = TimeToLive(ttl)
         self.name = name
         self.pk: KeyColumn = KeyColumn.of(pk)
         self.sk: KeyColumn | None = None if sk is None else KeyColumn.of(sk)
@@ -107,6 +108,7 @@ class Table:
             raise DeclarationError(f"table {self.name!r} has two indexes of one name: {', '.join(names)}")
         if self.sk is not None and self.pk.name == self.sk.name:
             raise DeclarationError(f"table {self.name!r}: partition and sort key are both called {self.pk.name!r}")
+        self.lasting.check((*TAKEN, self.tag, *(column.name for column in self.columns)))
         if sum(index.local for index in self.indexes) > LOCAL_INDEXES:
             raise DeclarationError(f"table {self.name!r} has more than {LOCAL_INDEXES} local indexes", hint=ONLY_FIVE)
         for column in self.columns:
@@ -122,6 +124,11 @@ class Table:
                 raise DeclarationError(
                     f"table {self.name!r}: {column.name!r} is a number in one key and text in another"
                 )
+
+    @property
+    def ttl(self) -> str | None:
+        """The attribute with the second at which an item expires: the one declared, or that of an ExpiresAt field."""
+        return self.lasting.attribute
 
     @property
     def columns(self) -> tuple[KeyColumn, ...]:
@@ -227,6 +234,7 @@ class Model:
     family: object
     patterns: tuple[str, ...]
     uniques: tuple[Uniqueness, ...] = ()
+    stamps: Stamps = UNSTAMPED
 
     def under(self, scope: Scope | None) -> Model:
         """Give the model as it stands in a store's scope: every key and every counter begins with it."""

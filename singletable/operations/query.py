@@ -21,6 +21,7 @@ from singletable.keys import BoundTemplate, depth_below
 from singletable.layouts import Layout, wire_key
 from singletable.mapping import Mapper, kind_of_item
 from singletable.operations.context import Context, in_parallel
+from singletable.operations.expiring import expired
 from singletable.operations.sending import send
 from singletable.operations.writing import owned
 from singletable.queries import Query, Span
@@ -224,11 +225,16 @@ def _sort_key(expressions: Expressions, span: Span) -> str:
 
 
 def all_filters(context: Context, query: Query[Any], *, unseen: bool = False) -> Condition | None:
-    """Give the filter to send: the tag where other items can stand in the range, and the query's own condition."""
+    """Give the filter to send: the tag where other items can stand in the range, and the query's own condition.
+
+    Where items of the table expire it leaves out what has, at the time this page is asked for.
+    """
     models = context.kinds(query.entity)
     crowded = unseen or any(_crowded(model, query.layout) for model in models)
     tag = any_of(owned(model) for model in models) if crowded and models[0].table.untagged is None else None
-    return all_of((tag, query.condition))
+    table = models[0].table
+    gone = None if query.shows_expired or table.ttl is None else expired(table, context.clock())
+    return all_of((tag, query.condition, None if gone is None else ~gone))
 
 
 def _crowded(model: Model, layout: Layout) -> bool:
@@ -246,7 +252,8 @@ def _crowded(model: Model, layout: Layout) -> bool:
 def _is_filtered(context: Context, query: Query[Any]) -> bool:
     """Say whether some of the rows that are asked for may not be given."""
     crowded = any(_crowded(model, query.layout) for model in context.kinds(query.entity))
-    return crowded or query.condition is not None or not _exact(query)
+    dropped = not query.shows_expired and context.kinds(query.entity)[0].table.ttl is not None
+    return crowded or dropped or query.condition is not None or not _exact(query)
 
 
 def _must_see(query: Query[Any]) -> bool:

@@ -32,8 +32,8 @@ KEYS = (
 )
 OPERATIONS = rooms(
     """
-    context sending actions drafts writing commit carrying counters guards increment get create put
-    delete check outcome update query merge scan many get_many create_many batch tables by_value
+    expiring context sending actions drafts writing commit carrying counters guards increment get create put
+    delete sweeping check outcome update query merge scan many get_many create_many batch tables by_value
     guarding
     """
 )
@@ -45,7 +45,7 @@ VALUES = rooms(
 EXPRESSIONS = ("expressions", "judging", "applying", "operands", "comparing", "places")
 DECLARING = rooms(
     """
-    annotations increments indexes scopes layouts queries numbering checks uniques schema patterns
+    annotations increments stamped indexes scopes layouts queries numbering checks uniques schema stamping patterns
     """
 )
 ROOMS = (".running", ".reads", ".writes", ".tables", "")
