@@ -33,6 +33,7 @@ from singletable.errors import (
     SequenceContention,
     SequenceExhausted,
     ServiceError,
+    SeveralFound,
     SingleTableError,
     TableMismatch,
     TableMissing,
@@ -50,13 +51,15 @@ from singletable.errors import (
 )
 from singletable.expressions import Change, Condition
 from singletable.fields import Field, computed
+from singletable.gathering import Collection, CollectionKey, Gathering
 from singletable.identifiers import Ulid, Uuid7
 from singletable.increments import AutoIncrement, Sequence
-from singletable.indexes import GlobalIndex, LocalIndex
+from singletable.indexes import GlobalIndex, IndexWarning, LocalIndex
 from singletable.mapping import from_item, to_item
 from singletable.operands import Operand
 from singletable.operations.by_value import UniqueRef, unique_ref
 from singletable.operations.guarding import UniqueReport
+from singletable.operations.shape import TableDiff
 from singletable.patterns import BoundKey, Key, pattern
 from singletable.places import Element, size
 from singletable.queries import Query, Ref
@@ -71,6 +74,8 @@ __all__ = [
     "AutoIncrement",
     "BoundKey",
     "Change",
+    "Collection",
+    "CollectionKey",
     "Condition",
     "ConditionFailed",
     "ConfigurationError",
@@ -84,7 +89,9 @@ __all__ = [
     "FieldNotLoaded",
     "FieldValueError",
     "ForeignItem",
+    "Gathering",
     "GlobalIndex",
+    "IndexWarning",
     "ItemTooLarge",
     "Key",
     "KeyClash",
@@ -108,10 +115,12 @@ __all__ = [
     "SequenceContention",
     "SequenceExhausted",
     "ServiceError",
+    "SeveralFound",
     "SingleTableError",
     "Size",
     "Store",
     "Table",
+    "TableDiff",
     "TableMismatch",
     "TableMissing",
     "TagClash",

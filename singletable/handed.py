@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TypeVar
 
-from singletable.entity import Entity
+from singletable.entity import Entity, parts_of
 from singletable.errors import UsageError, kind_of
+from singletable.gathering import Collection, Gathering
+from singletable.indexes import GlobalIndex, LocalIndex
 from singletable.operations.by_value import UniqueRef
 from singletable.queries import Query, Ref
 from singletable.schema import Table, kinds_of, model_of
 from singletable.scopes import Scope
 
-__all__ = ["Handed", "check_name", "check_table", "flag"]
+__all__ = ["Handed", "check_name", "check_table", "flag", "seconds"]
 
 T = TypeVar("T")
 E = TypeVar("E", bound=Entity)
+H = TypeVar("H", bound=Collection)
 
 
 class Handed:
@@ -38,6 +41,16 @@ class Handed:
             raise UsageError(f"given {_given(query)}, wanted a query", hint=f"such as {self._example(query, 'key')}")
         self.check(query.entity)
         return query
+
+    def gathering(self, what: Gathering[H]) -> Gathering[H]:
+        """Take what is to be gathered."""
+        if not isinstance(what, Gathering):
+            raise UsageError(
+                f"given {_given(what)}, wanted what a collection's class gives",
+                hint="such as store.gather(Home.of(user_id=...)); store.query(...) runs a query",
+            )
+        self.check(what.query.entity)
+        return what
 
     def all_own(self, entities: Iterable[E]) -> tuple[E, ...]:
         """Take many entities."""
@@ -74,14 +87,32 @@ class Handed:
             hint = f"such as {self._example(what, 'at')}"
             raise UsageError(f"given {_given(what)}, wanted a reference or an entity", hint=hint)
         entity = self.own(what)
-        parts = model_of(type(entity)).primary.parts
-        return type(entity).at(**{name: entity.__dict__.get(name) for name in parts})
+        return type(entity).at(**parts_of(entity, model_of(type(entity)).primary.parts))
 
-    def all_referred(self, what: Iterable[Ref[E] | E]) -> tuple[tuple[Ref[E], ...], dict[Ref[E], E]]:
-        """Take many references or entities; give with them the entities that have a version."""
+    def all_referred(self, what: Iterable[Ref[E] | E]) -> tuple[Ref[E], ...]:
+        """Take many references or entities."""
+        return tuple(map(self.referred, _listed(what)))
+
+    def all_given(self, what: Iterable[Ref[E] | E]) -> tuple[tuple[Ref[E], ...], dict[Ref[E], E]]:
+        """Take many references or entities; give with their references the entities that have a version."""
         pairs = [(each, self.referred(each)) for each in _listed(what)]
         given = {ref: each for each, ref in pairs if not isinstance(each, Ref) and _is_counted(each)}
         return tuple(ref for _, ref in pairs), given
+
+    def index(self, index: object) -> GlobalIndex:
+        """Take a global index of the table."""
+        if isinstance(index, LocalIndex):
+            raise UsageError(
+                f"{index!r} cannot be added: DynamoDB makes local indexes with their table alone",
+                hint="a GlobalIndex can do the same, eventually consistent; or make a table anew and move the items",
+            )
+        if not isinstance(index, GlobalIndex):
+            raise UsageError(f"add_index() was given {_given(index)}, wanted a GlobalIndex of the table")
+        if not any(each is index for each in self.table.indexes):
+            raise UsageError(
+                f"table {self.table.name!r} does not declare {index!r}", hint="list it: Table(..., indexes=[...])"
+            )
+        return index
 
     def kind(self, entity: type[E]) -> type[E]:
         """Take an entity class."""
@@ -145,7 +176,7 @@ def _listed(given: Iterable[T]) -> Iterable[T]:
 
 
 def _is_counted(entity: Entity) -> bool:
-    return model_of(type(entity)).stamps.version is not None
+    return model_of(type(entity)).stamps.counter() is not None
 
 
 def check_name(name: object) -> None:
@@ -159,6 +190,13 @@ def flag(given: object, name: str = "consistent") -> bool:
     if not isinstance(given, bool):
         hint = "False costs half" if name == "consistent" else ""
         raise UsageError(f"{name}= was given {_given(given)}, wanted True or False", hint=hint)
+    return given
+
+
+def seconds(what: str, given: object) -> float:
+    """Take a number of seconds above 0."""
+    if isinstance(given, bool) or not isinstance(given, int | float) or not given > 0:
+        raise UsageError(f"{what} was given {_given(given)}, wanted seconds above 0", hint="such as timeout=600")
     return given
 
 

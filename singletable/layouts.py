@@ -13,7 +13,7 @@ from typing import Any
 
 from singletable.errors import UnknownPart, closest
 from singletable.expressions import Condition
-from singletable.keys import PK_BYTES, SK_BYTES, BoundTemplate, KeyTemplate, NativeTemplate
+from singletable.keys import PK_BYTES, SK_BYTES, BoundTemplate, KeyRange, KeyTemplate, NativeTemplate
 from singletable.scopes import Scope, closing, remember
 from singletable.wire import AttributeValue, Item
 
@@ -56,7 +56,7 @@ class Column:
 
 
 def _parts(columns: tuple[Column, ...]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(part for column in columns for part in column.template.parts))
+    return tuple(dict.fromkeys(part for column in columns for part in column.template.parts if part))
 
 
 def wire_key(template: KeyTemplate, text: str) -> AttributeValue:
@@ -73,9 +73,13 @@ def words(columns: tuple[Column, ...]) -> str:
 class Layout:
     """One key in the table (`index` None) or an index: the columns of both halves, `sks` empty without sort key.
 
+    A part without a name stands for whatever follows; nobody can give it.
+
     `local` tells a local index, which can be read consistently. `when` is the condition an item meets to be in the
     index at all, and `watched` the fields it looks at. `origin` is the key it was declared by, which kinds of a base
-    share. The other attributes are worked out of these once.
+    share. `held` are the attributes that the rows of the index have, and `shows` the fields that they give; None where
+    they are whole. `widest` is the range of a query that names no part of the sort key, where the template does not
+    tell: that of a collection. The other attributes are worked out of these once.
     """
 
     index: str | None
@@ -84,6 +88,8 @@ class Layout:
     local: bool = False
     when: Condition | None = None
     watched: tuple[str, ...] = ()
+    held: frozenset[str] | None = None
+    shows: frozenset[str] | None = None
     origin: object = field(default=None, compare=False, repr=False)
     scope: Scope | None = field(default=None, compare=False, repr=False)
     """What stands before the partition key; open in the layout that a class declares, None where the table has none."""
@@ -91,6 +97,7 @@ class Layout:
     """The layout as its class declares it, where this one stands in a scope."""
     scoped: dict[Scope, Layout] = field(init=False, compare=False, repr=False)
     """This layout in the scopes it was last seen in."""
+    widest: KeyRange | None = None
     columns: tuple[Column, ...] = field(init=False, repr=False)
     parts: tuple[str, ...] = field(init=False, repr=False)
     """Every part, the partition key's first; a part in both halves once."""

@@ -23,7 +23,7 @@ from singletable.queries import Query
 from singletable.schema import Table, kinds_of
 from singletable.stored_keys import native_form, stored_format
 
-__all__ = ["Binding", "BoundKey", "Key", "pattern"]
+__all__ = ["Binding", "BoundKey", "Half", "Key", "pattern"]
 
 E = TypeVar("E")
 P = ParamSpec("P")

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from typing import Any, Generic, NoReturn, TypeVar
 
-from singletable.belonging import check_condition
+from singletable.belonging import check_conditions
 from singletable.errors import (
     KeyPartError,
     MissingPart,
@@ -131,14 +131,24 @@ class Query(Generic[E_co]):
             yield from self._native_spans()
         elif self.layout.sks:
             (column,) = self.layout.sks
-            yield Span(column, key_range(column.template, self._leading(column.template.parts), self.narrowings))
+            yield Span(column, self._widest() or key_range(column.template, self._leading(column), self.narrowings))
 
-    def _leading(self, parts: tuple[str, ...]) -> dict[str, Any]:
+    def _widest(self) -> KeyRange | None:
+        """Give the range of a collection that names no part of the sort key."""
+        if self.layout.widest is not None and self.narrowings:
+            raise QueryError(
+                f"{self.entity.__name__}: the collection names no part of the sort key, so it has no ranges",
+                hint='declare it with one: Collection(..., sk="#ORDER#{order_id}")',
+            )
+        return self.layout.widest
+
+    def _leading(self, *columns: Column) -> dict[str, Any]:
         """Give the values of the sort key's leading parts.
 
         A part that the partition key gives too stands in `values` anyway; where one before it is not given, it does not
         narrow. Any other part without the one before it is a hole.
         """
+        parts = [name for column in columns for name in column.template.parts]
         given = [name for name in parts if name in self.values]
         whole = {name: self.values[name] for name in takewhile(self.values.__contains__, parts)}
         for name in given[len(whole) :]:
@@ -149,7 +159,7 @@ class Query(Generic[E_co]):
     def _native_spans(self) -> Iterator[Span]:
         """Find the ranges of a sort key of several attributes: equal in the leading ones, a range in the next."""
         parts = tuple(column.template.parts[0] for column in self.layout.sks)
-        whole = self._leading(parts)
+        whole = self._leading(*self.layout.sks)
         asked = {name for narrowing in self.narrowings for name, _ in narrowing.parts}
         following = parts[len(whole)] if len(whole) < len(parts) else None
         for name in asked - {following}:
@@ -281,7 +291,7 @@ class Query(Generic[E_co]):
 
         DynamoDB reads (and bills) what the key range holds and filters then: a composite key is cheaper.
         """
-        check_condition(condition, self._fields(), f"where() of {self.entity.__name__}")
+        check_conditions(condition, self._fields(), f"where() of {self.entity.__name__}")
         for path in paths_of(condition):
             if path.attribute in self.layout.names:
                 raise QueryError(
@@ -289,24 +299,36 @@ class Query(Generic[E_co]):
                     hint="DynamoDB filters by other attributes alone: narrow the key (.between(), .gte(), .is_in()), "
                     "or ask by several queries",
                 )
+            if self.layout.held is not None and path.segments[0] not in self.layout.held:
+                raise QueryError(
+                    f"a filter cannot look at {path.segments[0]!r}, which index {self.layout.index!r} does not hold",
+                    hint="name it in the index's projection=, or look at what store.hydrate(...) gives",
+                )
         return replace(self, condition=all_of((self.condition, condition)))
 
-    def _fields(self) -> Mapping[str, Field[Any]] | None:
+    def _fields(self) -> list[Mapping[str, Field[Any]]] | None:
         """Give the fields a filter may look at; None for an abstract entity, whose kinds have fields of their own."""
-        concrete = getattr(self.entity, "__singletable__", None) is not None
-        return getattr(self.entity, "__fields__", None) if concrete else None
+        classes = _classes(self.entity)
+        concrete = all(getattr(each, "__singletable__", None) is not None for each in classes)
+        return [getattr(each, "__fields__", {}) for each in classes] if concrete else None
 
     def only(self, *fields: Field[Any]) -> Query[E_co]:
         """Fetch these fields and those of the primary key; reading any other raises FieldNotLoaded.
 
         It saves transfer and memory, not capacity: DynamoDB reads (and bills) whole items. An entity read so cannot be
-        put or created, since what was left out would be lost. A second `only` replaces the first.
+        put or created, since what was left out would be lost. A second `only` replaces the first. A global index gives
+        what it holds and no more; for a local one DynamoDB reads the rest from the table, an item at a time.
         """
         for each in fields:
             if not _is_field_of(self.entity, each):
                 raise QueryError(
                     f"only() of {self.entity.__name__} was given {kind_of(each)}, wanted fields of it",
                     hint="such as .only(Order.status, Order.placed_at); a place inside a field comes with its field",
+                )
+            if not self.layout.local and self.layout.shows is not None and each.name not in self.layout.shows:
+                raise QueryError(
+                    f"only() names {each.name!r}, which index {self.layout.index!r} does not hold",
+                    hint="name it in the index's projection=, or read the whole entities: store.hydrate(...)",
                 )
         if not fields:
             raise QueryError("only() was given no field", hint="name at least one, or leave only() out")
@@ -341,14 +363,11 @@ class Query(Generic[E_co]):
     def __repr__(self) -> str:
         steps = [f".{step.operator}({', '.join(name for name, _ in step.parts)})" for step in self.narrowings]
         steps += [] if self.choices is None else [f".is_in({self.choices[0]})"]
-        steps += [".where(...)"] if self.condition is not None else []
-        steps += [] if self.ascending else [".descending()"]
-        steps += [] if self.most is None else [".limit(...)"]
-        steps += [".consistent()"] if self.strong else []
-        steps += [".include_expired()"] if self.shows_expired else []
-        return (
-            f"<query {self.entity.__name__} {self.layout} given {', '.join(self.values) or 'nothing'}{''.join(steps)}>"
-        )
+        said = {".where(...)": self.condition is not None, ".descending()": not self.ascending}
+        said |= {".limit(...)": self.most is not None, ".consistent()": self.strong}
+        steps += [word for word, on in {**said, ".include_expired()": self.shows_expired}.items() if on]
+        given = ", ".join(self.values) or "nothing"
+        return f"<query {self.entity.__name__} {self.layout} given {given}{''.join(steps)}>"
 
     def __iter__(self) -> NoReturn:
         raise UsageError("a query holds no entities", hint="run it: for entity in store.query(query): ...")
@@ -364,12 +383,16 @@ def _several(name: str, given: Iterable[object]) -> tuple[object, ...]:
     return tuple(given)
 
 
+def _classes(entity: type) -> tuple[type, ...]:
+    gathered: tuple[type, ...] = getattr(entity, "__gathered__", (entity,))
+    return gathered
+
+
 def _is_field_of(entity: type, given: object) -> bool:
-    return isinstance(given, Field) and getattr(entity, given.name, None) is given
+    return isinstance(given, Field) and any(getattr(each, given.name, None) is given for each in _classes(entity))
 
 
 def _above(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
-    """Say whether one path is a node above another."""
     return one != other and other[: len(one)] == one
 
 

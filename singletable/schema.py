@@ -14,11 +14,20 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from singletable.checks import Claim, check_adopted, check_claims, check_counter_names, check_tags, reaches_any
-from singletable.errors import DeclarationError, UsageError, kind_of
+from singletable.errors import DeclarationError, UsageError
 from singletable.fields import Field, computed
-from singletable.indexes import GlobalIndex, KeyAttribute, KeyColumn, LocalIndex, check_name
-from singletable.layouts import Column, Layout
-from singletable.numbering import Numbering
+from singletable.indexes import (
+    GlobalIndex,
+    KeyAttribute,
+    KeyColumn,
+    LocalIndex,
+    check_name,
+    check_projected,
+    check_quotas,
+    read_indexes,
+)
+from singletable.layouts import Layout
+from singletable.numbering import Numbering, adopted_keys
 from singletable.options import check_attribute
 from singletable.scopes import Scope, read_scope
 from singletable.stamped import UNSTAMPED, Stamps, TimeToLive
@@ -46,16 +55,11 @@ WRITE_ID = "_w"
 CREATE_ID = "_c"
 """The attribute with the id of the create that made an item, by which a create recognises its own write."""
 
-ONLY_FIVE = "DynamoDB allows five; a GlobalIndex can do the same, eventually consistent"
-
 GONE_AT = "gone_at"
 """The attribute that says when a tombstone was left."""
 
 TAKEN = (CREATE_ID, WRITE_ID, GONE_AT)
 """What no key attribute and no tag can be called."""
-
-LOCAL_INDEXES = 5
-"""Local indexes of a table, at most. Source: AWS, "Service quotas"."""
 
 
 class Table:
@@ -86,14 +90,15 @@ class Table:
         self.name = name
         self.pk: KeyColumn = KeyColumn.of(pk)
         self.sk: KeyColumn | None = None if sk is None else KeyColumn.of(sk)
-        self.indexes: tuple[GlobalIndex | LocalIndex, ...] = _indexes(indexes)
-        self.raw = raw
-        self.tag = tag
+        self.indexes: tuple[GlobalIndex | LocalIndex, ...] = read_indexes(indexes)
+        self.raw, self.tag = raw, tag
         self.untagged = "by_key" if tag is None else untagged
         self._entities: weakref.WeakValueDictionary[tuple[str, str], type] = weakref.WeakValueDictionary()
-        self._reached: dict[tuple[str, str | None], bool] = {}
+        self._reached: dict[tuple[object, ...], bool] = {}
+        self._gathered: set[tuple[str | None, frozenset[tuple[str, str]]]] = set()
         self._checked: weakref.WeakSet[type] = weakref.WeakSet()
         self._check_names()
+        check_quotas(self.name, self.indexes, sum(len(self.named_by(index)) for index in self.indexes))
         self.scope: Scope | None = None if scope is None else self._scope(scope)
 
     def _scope(self, text: str) -> Scope:
@@ -109,8 +114,6 @@ class Table:
         if self.sk is not None and self.pk.name == self.sk.name:
             raise DeclarationError(f"table {self.name!r}: partition and sort key are both called {self.pk.name!r}")
         self.lasting.check((*TAKEN, self.tag, *(column.name for column in self.columns)))
-        if sum(index.local for index in self.indexes) > LOCAL_INDEXES:
-            raise DeclarationError(f"table {self.name!r} has more than {LOCAL_INDEXES} local indexes", hint=ONLY_FIVE)
         for column in self.columns:
             if column.name in TAKEN or column.name == self.tag:
                 what = "singletable's own" if column.name in TAKEN else "the type tag"
@@ -151,14 +154,45 @@ class Table:
         return self.pks if isinstance(index, LocalIndex) else index.pks
 
     @property
+    def carried(self) -> tuple[str, ...]:
+        """The attributes that an index which names some holds in any case: without them its rows cannot be told."""
+        return tuple(name for name in (self.tag, self.ttl) if name is not None)
+
+    def named_by(self, index: GlobalIndex | LocalIndex) -> tuple[str, ...]:
+        """Give the attributes that an index projects by name: none where it projects all or keys alone.
+
+        Keys are projected in any case and are not named. DeclarationError for more than 20, DynamoDB's limit.
+        """
+        if isinstance(index.projection, str):
+            return ()
+        keys = {column.name for column in (*self.pks, *self.sks, *self.pks_of(index), *index.sks)}
+        names = tuple(name for name in dict.fromkeys((*index.projection, *self.carried)) if name not in keys)
+        check_projected(index, names)
+        return names
+
+    def held_by(self, index: GlobalIndex | LocalIndex) -> frozenset[str] | None:
+        """Give the attributes that the rows of an index have: its keys, the table's, what it names; None for all."""
+        if index.projection == "all":
+            return None
+        keys = (*self.pks, *self.sks, *self.pks_of(index), *index.sks)
+        return frozenset((*(column.name for column in keys), *self.named_by(index)))
+
+    @property
     def entities(self) -> tuple[type, ...]:
         """The entity classes of this table, as far as they are alive."""
         return tuple(self._entities.values())
 
     def register(self, entity: type) -> None:
         """Take an entity class in, in place of an older one of the same module and qualified name."""
-        self._entities[entity.__module__, entity.__qualname__] = entity
+        self._entities[_named(entity)] = entity
         self._reached.clear()
+
+    def gather(self, index: str | None, models: Iterable[Model]) -> None:
+        """Let the entities of a collection stand in each other's ranges on an index, or on the table itself.
+
+        It holds for good, so that what is allowed does not depend on whether somebody still keeps the collection.
+        """
+        self._gathered.add((index, frozenset(_named(model.entity) for model in models)))
 
     def check(self) -> None:
         """Check all entities together; a store does it when it is made.
@@ -173,20 +207,25 @@ class Table:
             self._check_together()
         self._checked = weakref.WeakSet(self.entities)
 
-    def shares_ranges(self, model: Model, layout: Layout) -> bool:
-        """Say whether a query by one key of an entity can reach others: relatives, as `check` allows, or raw keys."""
-        model, layout = model_of(model.entity), layout.declared or layout
-        key = (model.entity.__qualname__, layout.index)
+    def shares_ranges(self, models: Sequence[Model], layout: Layout) -> bool:
+        """Say whether a query by one key can reach other entities than those it reads, or raw keys.
+
+        Of one entity those are its relatives, and what is gathered with it: `check` allows no others.
+        """
+        layout = layout.declared or layout
+        key = (*(_named(model.entity) for model in models), layout.index, str(layout))
         if key not in self._reached:
-            beside = [each for each in map(model_of, self.entities) if each is not model]
-            raw = any(other.raw for each in beside for other in each.layouts_on(layout.index))
-            others = [
-                Claim(each.name, other, each.family) for each in beside for other in each.layouts_on(layout.index)
-            ]
-            mine = Claim(model.name, layout, model.family)
-            kin = [other.layout for other in others if mine.is_related(other)]
-            self._reached[key] = raw or reaches_any(layout, kin)
+            read = {model.entity for model in models}
+            beside = [model_of(each) for each in self.entities if each not in read]
+            others = [other for each in beside for other in each.layouts_on(layout.index)]
+            self._reached[key] = any(other.raw for other in others) or reaches_any(layout, others)
         return self._reached[key]
+
+    def _claim(self, model: Model, layout: Layout) -> Claim:
+        """Give what an entity claims, with the collections it is a member of there."""
+        name, index = _named(model.entity), layout.index
+        gathered = frozenset[object](group for group in self._gathered if group[0] == index and name in group[1])
+        return Claim(model.name, layout, model.family, gathered)
 
     def _fits_together(self) -> bool:
         """Say whether all is well; an error caught where garbage is collected would keep alive what it speaks of."""
@@ -199,15 +238,18 @@ class Table:
     def _check_together(self) -> None:
         models = [model_of(entity) for entity in self.entities]
         check_tags([(model.name, tag) for model in models for tag in model.tags])
-        primary = [Claim(model.name, model.primary, model.family) for model in models]
+        primary = [self._claim(model, model.primary) for model in models]
         check_claims(primary, told_apart=self.tag is not None and self.untagged is None)
         check_counter_names(_counter_names(models))
         if self.tag is not None:
-            check_adopted(primary, [claim for model in models for claim in _adopted_counters(model)])
+            counters = [
+                (model.name, key) for model in models for key in adopted_keys(model.numbers, self.pks + self.sks)
+            ]
+            check_adopted(primary, [Claim(f"{name}.{field}", layout, None) for name, (field, layout) in counters])
         for index in self.indexes:
             check_claims(
                 [
-                    Claim(model.name, layout, model.family)
+                    self._claim(model, layout)
                     for model in models
                     for layout in model.indexes.values()
                     if layout.index == index.name and not layout.plain
@@ -293,20 +335,6 @@ class Declared:
         return self._model
 
 
-def _indexes(given: Any) -> tuple[GlobalIndex | LocalIndex, ...]:
-    """Take the indexes of a table, or refuse what is given in their place."""
-    if isinstance(given, GlobalIndex | LocalIndex):
-        raise DeclarationError("Table(indexes=...) was given one index", hint="write indexes=[...], a list of them")
-    indexes: tuple[Any, ...] = tuple(given) if hasattr(given, "__iter__") else (given,)
-    for each in indexes:
-        if not isinstance(each, GlobalIndex | LocalIndex):
-            raise DeclarationError(
-                f"Table(indexes=...) was given {kind_of(each)}, wanted indexes",
-                hint='gsi1 = GlobalIndex("GSI1"), and then Table(..., indexes=[gsi1])',
-            )
-    return indexes
-
-
 def _check_names(name: object, tag: object) -> None:
     """Refuse what is given to a Table as its name or tag and is none."""
     check_name("a table", name)
@@ -334,23 +362,20 @@ def _counter_names(models: Iterable[Model]) -> Iterator[tuple[str, str]]:
                 yield sequence.name, f"Sequence({sequence.name!r})"
 
 
-def _adopted_counters(model: Model) -> Iterator[Claim]:
-    """Give the keys at which adopted counters stand; those of number or binary keys are beyond the check."""
-    columns = model.table.pks + model.table.sks
-    if any(column.attribute_type != "S" for column in columns):
-        return
-    for number in model.numbers:
-        sequence = number.options.sequence
-        if sequence is not None and sequence.attribute is not None:
-            pk, *sk = [Column(column.name, each) for column, each in zip(columns, number.templates, strict=True)]
-            yield Claim(f"{model.name}.{number.name}", Layout(None, (pk,), tuple(sk)), None)
+def _named(entity: type) -> tuple[str, str]:
+    return entity.__module__, entity.__qualname__
 
 
 def kinds_of(entity: type) -> Sequence[Model]:
     """Give the models of what an entity class reads: its own, or for an abstract one those of its subclasses.
 
-    UsageError where an abstract class has no concrete subclass, and for a class that is no entity.
+    Of the class that stands for a collection in its queries they are those of its members, `__gathered__`. UsageError
+    where an abstract class has no concrete subclass, and for a class that is no entity.
     """
+    gathered: tuple[type, ...] | None = entity.__dict__.get("__gathered__")
+    if gathered is not None:
+        models = [model for member in gathered for model in kinds_of(member)]
+        return list({model.entity: model for model in models}.values())
     table: Table | None = getattr(entity, "__table__", None)
     if table is None or isinstance(entity.__dict__.get("__singletable__"), Declared):
         return [model_of(entity)]

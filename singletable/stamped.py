@@ -26,7 +26,7 @@ from singletable.fields import MISSING, Field
 from singletable.keys import plain_type
 from singletable.options import check_attribute
 
-__all__ = ["UNSTAMPED", "CreatedAt", "ExpiresAt", "Stamped", "Stamps", "UpdatedAt", "Version"]
+__all__ = ["UNSTAMPED", "CreatedAt", "ExpiresAt", "Stamped", "Stamps", "TimeToLive", "UpdatedAt", "Version"]
 
 T = TypeVar("T")
 
@@ -211,9 +211,8 @@ class Stamps:
         """Give what every update changes of them."""
         return tuple(change for each in self.fields if (change := each.when_updated(now)) is not None)
 
-    @property
-    def version(self) -> Field[int] | None:
-        """The field that counts the writes; None where nobody does."""
+    def counter(self) -> Version | None:
+        """Give the field that counts the writes; None where nobody does."""
         return self.counts[0] if self.counts else None
 
     @property

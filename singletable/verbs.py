@@ -16,9 +16,13 @@ from singletable.entity import Entity, left_out
 from singletable.errors import ConfigurationError, UsageError, kind_of
 from singletable.expressions import Change, Condition
 from singletable.forking import forget_in_child
-from singletable.handed import Handed, check_name, check_table, flag
+from singletable.gathering import Collection, Gathering
+from singletable.handed import Handed, check_name, check_table, flag, seconds
+from singletable.indexes import GlobalIndex
+from singletable.operations.add_index import AddIndex
 from singletable.operations.batch import DeleteMany, PutMany
 from singletable.operations.by_value import GetByValue, UniqueRef
+from singletable.operations.collection import Gather
 from singletable.operations.context import Context, Hints
 from singletable.operations.create import Create
 from singletable.operations.create_many import CreateMany
@@ -40,6 +44,7 @@ __all__ = ["CONNECT_SECONDS", "POOL", "Clock", "Operation", "Verbs", "check_plac
 T_co = TypeVar("T_co", covariant=True)
 T = TypeVar("T")
 E = TypeVar("E", bound=Entity)
+H = TypeVar("H", bound=Collection)
 
 Clock: TypeAlias = Callable[[], datetime]
 
@@ -148,11 +153,11 @@ class Verbs:
 
     def get_many(self, refs: Iterable[Ref[E]], missing: Missing, consistent: bool) -> GetMany[E]:
         """Make the operation of `get_many`."""
-        if missing not in MISSING:
-            raise UsageError(
-                f"get_many(missing=) was given {kind_of(missing)}, wanted one of {', '.join(map(repr, MISSING))}"
-            )
-        return GetMany(tuple(map(self.handed.ref, refs)), missing, flag(consistent))
+        return GetMany(tuple(map(self.handed.ref, refs)), _missing("get_many", missing), flag(consistent))
+
+    def hydrate(self, what: Iterable[Ref[E] | E], missing: Missing, consistent: bool) -> GetMany[E]:
+        """Make the operation of `hydrate`."""
+        return GetMany(self.handed.all_referred(what), _missing("hydrate", missing), flag(consistent))
 
     def query(self, queries: Iterable[Query[E]], merged: bool) -> Queries[E]:
         """Make what `query` reads."""
@@ -166,8 +171,22 @@ class Verbs:
         """Make the operation of `count`."""
         return CountAll(self.handed.queries(queries))
 
+    def gather(self, what: Gathering[H]) -> Gather[H]:
+        """Make the operation of `gather`."""
+        return Gather(self.handed.gathering(what))
+
+    def add_index(self, index: GlobalIndex, timeout: float) -> AddIndex:
+        """Make the operation of `add_index`."""
+        return AddIndex(self.table, self.handed.index(index), seconds("add_index(timeout=)", timeout))
+
     def scan(self, entity: type[E], consistent: bool, include_expired: bool, **reading: Any) -> Scan[E]:
         """Make what `scan` reads."""
+        if self.table.scope is not None:
+            raise UsageError(
+                f"scan() reads the whole table, and table {self.table.name!r} is divided by its scope",
+                hint="query instead; to list all of a kind give it an index key: "
+                'Key(on=gsi1, pk="#ORDERS", sk="#{order_id}")',
+            )
         expired = flag(include_expired, "include_expired")
         return Scan(self.handed.kind(entity), consistent=flag(consistent), shows_expired=expired, **reading)
 
@@ -185,8 +204,15 @@ class Verbs:
 
     def delete_many(self, what: Iterable[Ref[Entity] | Entity], progress: Progress | None) -> DeleteMany:
         """Make the operation of `delete_many`."""
-        refs, given = self.handed.all_referred(what)
+        refs, given = self.handed.all_given(what)
         return DeleteMany(refs, progress, given)
+
+
+def _missing(verb: str, given: Missing) -> Missing:
+    if given not in MISSING:
+        wanted = ", ".join(map(repr, MISSING))
+        raise UsageError(f"{verb}(missing=) was given {kind_of(given)}, wanted one of {wanted}")
+    return given
 
 
 def _attempts() -> int:

@@ -140,7 +140,7 @@ def _check_kind(model: Model) -> None:
             f"{model.name} has unique values, whose guards a batch cannot make",
             hint="store.create_many(...) creates many; use store.put(...) for each that is to be replaced",
         )
-    if model.stamps.version is not None:
+    if model.stamps.counter() is not None:
         raise UsageError(
             f"{model.name} has a version, which needs a condition that a batch cannot make",
             hint="store.create_many(...) creates many; use store.put(...) for each that is to be replaced",

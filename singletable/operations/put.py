@@ -140,7 +140,7 @@ class _Replacing(Generic[E]):
     @property
     def _is_new(self) -> bool:
         """Whether the entity was never stored, as far as its version tells."""
-        version = self._mapper.model.stamps.version
+        version = self._mapper.model.stamps.counter()
         return version is None or self._put.entity.__dict__.get(version.name) is None
 
     def _draft(self, condition: Condition | None, beside: tuple[Beside[E], ...], known: Item | None) -> Draft[E]:

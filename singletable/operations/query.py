@@ -9,7 +9,7 @@ With every row goes the value it is ordered by, so that the pages of several que
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any, Generic, TypeVar
@@ -19,16 +19,17 @@ from singletable.errors import QueryError
 from singletable.expressions import Condition, Expressions, all_of, any_of
 from singletable.keys import BoundTemplate, depth_below
 from singletable.layouts import Layout, wire_key
-from singletable.mapping import Mapper, kind_of_item
+from singletable.mapping import Mapper
 from singletable.operations.context import Context, in_parallel
 from singletable.operations.expiring import expired
+from singletable.operations.fetching import fetched, holds_tag, holds_ttl, readers
 from singletable.operations.sending import send
 from singletable.operations.writing import owned
 from singletable.queries import Query, Span
-from singletable.schema import Model, kinds_of
+from singletable.schema import Model, Table, kinds_of
 from singletable.wire import Call, Item, Steps
 
-__all__ = ["LIMIT_MOST", "Count", "Found", "Pages", "ReadPage", "next_asked", "readers", "request"]
+__all__ = ["LIMIT_MOST", "Count", "Found", "Pages", "ReadPage", "next_asked", "request"]
 
 E = TypeVar("E", bound=Entity)
 
@@ -66,7 +67,7 @@ class ReadPage(Generic[E]):
         if self.asked is not None:
             params["Limit"] = self.asked
         answer = yield from send(context, Call("query", params))
-        mappers = readers(context, query.entity, query.shown)
+        mappers = readers(context, query)
         kept = [(mapper, item) for item in answer["Items"] for mapper in mappers if _belongs(mapper, query, item)]
         order = tuple(_place(query, item) for _, item in kept)
         return Found(tuple(mapper.decode(item) for mapper, item in kept), answer.get("LastEvaluatedKey"), order)
@@ -156,12 +157,6 @@ class Count(Generic[E]):
 # The request ---------------------------------------------------------------------------------------------------------
 
 
-def readers(context: Context, entity: type[E], shown: tuple[str, ...] | None = None) -> list[Mapper[E]]:
-    """Give the mappers of what is read: of an entity, or of each kind of an abstract one, and of some fields only."""
-    mappers: list[Mapper[E]] = [context.mapper(model.entity) for model in context.kinds(entity)]
-    return mappers if shown is None else [mapper.showing(shown) for mapper in mappers]
-
-
 def request(context: Context, query: Query[Any], *, unseen: bool = False) -> dict[str, Any] | None:
     """Write a query as the parameters of a Query request; None where its range holds nothing.
 
@@ -188,26 +183,8 @@ def request(context: Context, query: Query[Any], *, unseen: bool = False) -> dic
     if kept is not None:
         params["FilterExpression"] = expressions.condition(kept)
     if query.shown is not None:
-        params["ProjectionExpression"] = ", ".join(map(expressions.name, _fetched(context, query, query.shown)))
+        params["ProjectionExpression"] = ", ".join(map(expressions.name, fetched(context, query, query.shown)))
     return params | expressions.params()
-
-
-def _fetched(context: Context, query: Query[Any], shown: Iterable[str]) -> list[str]:
-    """List the attributes to fetch: both keys and the tag always, and the fields asked for.
-
-    A field may stand in an index key alone, where another program wrote the item so: that key goes along.
-    """
-    names: dict[str, None] = {}
-    for model in context.kinds(query.entity):
-        names |= dict.fromkeys((*model.primary.names, *query.layout.names))
-        if model.table.tag is not None:
-            names[model.table.tag] = None
-        wanted = dict.fromkeys((*model.primary.parts, *shown))
-        names |= dict.fromkeys(model.fields[name].attribute for name in wanted)
-        for layout in model.indexes.values():
-            if not wanted.keys().isdisjoint(layout.parts):
-                names |= dict.fromkeys(layout.names)
-    return list(names)
 
 
 def _sort_key(expressions: Expressions, span: Span) -> str:
@@ -230,35 +207,45 @@ def all_filters(context: Context, query: Query[Any], *, unseen: bool = False) ->
     Where items of the table expire it leaves out what has, at the time this page is asked for.
     """
     models = context.kinds(query.entity)
-    crowded = unseen or any(_crowded(model, query.layout) for model in models)
-    tag = any_of(owned(model) for model in models) if crowded and models[0].table.untagged is None else None
     table = models[0].table
-    gone = None if query.shows_expired or table.ttl is None else expired(table, context.clock())
+    crowded = unseen or _crowded(models, query.layout)
+    tagged = table.untagged is None and holds_tag(query, table)
+    tag = any_of(owned(model) for model in models) if crowded and tagged else None
+    gone = expired(table, context.clock()) if _drops_expired(query, table) else None
     return all_of((tag, query.condition, None if gone is None else ~gone))
 
 
-def _crowded(model: Model, layout: Layout) -> bool:
-    """Say whether other items than the entity's own can stand in the ranges of one of its keys.
+def _drops_expired(query: Query[Any], table: Table) -> bool:
+    """Say whether what has expired is left out: an index that does not hold the time to live shows it."""
+    return table.ttl is not None and not query.shows_expired and holds_ttl(query, table)
 
-    Table.check sees to it that no stranger does. Relatives of one `within=` may, so may tombstones on the table's own
-    key (or that key turned around), and where keys are raw or native or rows untagged nobody can tell.
+
+def _crowded(models: Sequence[Model], layout: Layout) -> bool:
+    """Say whether other items than those of the entities that are read can stand in the ranges of a key.
+
+    Table.check sees to it that no stranger stands in those of one entity. Relatives of one `within=` may, and the
+    members of its collections; tombstones may on the table's own key (or that key turned around); and where keys are
+    raw or native or rows untagged nobody can tell. A collection may have anything in its range.
     """
-    if model.table.untagged is not None or layout.raw or (layout.index is not None and layout.plain):
+    table = models[0].table
+    if table.untagged is not None or layout.raw or (layout.index is not None and layout.plain):
         return True
-    own_key = layout.index is None or set(layout.names) == {column.name for column in model.table.pks + model.table.sks}
-    return (own_key and model.leaves_tombstones) or model.table.shares_ranges(model, layout)
+    own_key = layout.index is None or set(layout.names) == {column.name for column in table.pks + table.sks}
+    gone = own_key and any(model.leaves_tombstones for model in models)
+    return gone or table.shares_ranges(models, layout)
 
 
 def _is_filtered(context: Context, query: Query[Any]) -> bool:
     """Say whether some of the rows that are asked for may not be given."""
-    crowded = any(_crowded(model, query.layout) for model in context.kinds(query.entity))
-    dropped = not query.shows_expired and context.kinds(query.entity)[0].table.ttl is not None
-    return crowded or dropped or query.condition is not None or not _exact(query)
+    models = context.kinds(query.entity)
+    dropped = _drops_expired(query, models[0].table)
+    return dropped or _crowded(models, query.layout) or query.condition is not None or not _exact(query)
 
 
 def _must_see(query: Query[Any]) -> bool:
     """Say whether rows must be looked at to be counted."""
-    return not _exact(query) or kinds_of(query.entity)[0].table.untagged is not None
+    table = kinds_of(query.entity)[0].table
+    return not _exact(query) or table.untagged is not None or not holds_tag(query, table)
 
 
 def _exact(query: Query[Any]) -> bool:
@@ -266,7 +253,7 @@ def _exact(query: Query[Any]) -> bool:
 
 
 def _belongs(mapper: Mapper[Any], query: Query[Any], item: Item) -> bool:
-    if kind_of_item(mapper.model, item) != "own":
+    if mapper.kind(item) != "own":
         return False
     template, name = query.layout.sk, query.layout.sk_name
     if _exact(query) or name is None or not isinstance(template, BoundTemplate):

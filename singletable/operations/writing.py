@@ -90,7 +90,7 @@ def at_version(model: Model, given: Entity | None) -> Condition | None:
 
     FieldNotLoaded for an entity that was read without its version.
     """
-    version = model.stamps.version
+    version = model.stamps.counter()
     if version is None or given is None:
         return None
     if version.name in (left_out(given) or ()):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Literal, TypeVar, overload
 
 from singletable.entity import Entity
 from singletable.expressions import Condition
+from singletable.gathering import Collection, Gathering
 from singletable.operations.by_value import UniqueRef
 from singletable.operations.get_many import Missing
 from singletable.queries import Query, Ref
@@ -20,6 +22,7 @@ B = TypeVar("B", bound=Entity)
 C = TypeVar("C", bound=Entity)
 D = TypeVar("D", bound=Entity)
 F = TypeVar("F", bound=Entity)
+H = TypeVar("H", bound=Collection)
 
 
 class Reads(Running):
@@ -101,6 +104,33 @@ class Reads(Running):
         return self.run(self._verbs.get_many(refs, missing, consistent))
 
     @overload
+    def hydrate(
+        self, what: Rows[E] | Iterable[E], *, missing: Literal["skip", "raise"] = ..., consistent: bool = ...
+    ) -> tuple[E, ...]: ...
+    @overload
+    def hydrate(
+        self, what: Rows[E] | Iterable[E], *, missing: Literal["hole"], consistent: bool = ...
+    ) -> tuple[E | None, ...]: ...
+    @overload
+    def hydrate(
+        self, what: Iterable[Ref[E]], *, missing: Literal["skip", "raise"] = ..., consistent: bool = ...
+    ) -> tuple[E, ...]: ...
+    @overload
+    def hydrate(
+        self, what: Iterable[Ref[E]], *, missing: Literal["hole"], consistent: bool = ...
+    ) -> tuple[E | None, ...]: ...
+    def hydrate(
+        self, what: Rows[Any] | Iterable[Any], *, missing: Missing = "skip", consistent: bool = False
+    ) -> tuple[Any, ...]:
+        """Read the whole entities behind what an index or `only` gave, in the same order, a hundred a request.
+
+        Each is read from the table by its primary key, as it is now; each key is asked for once. One that is gone
+        meanwhile is left out (`missing="skip"`), None ("hole") or NotFound ("raise"); ForeignItem where another
+        entity's item stands now.
+        """
+        return self.run(self._verbs.hydrate(what, missing, consistent))
+
+    @overload
     def query(self, a: Query[A], /, *, merged: bool = ...) -> Rows[A]: ...
     @overload
     def query(self, a: Query[A], b: Query[B], /, *, merged: bool = ...) -> Rows[A | B]: ...
@@ -147,6 +177,14 @@ class Reads(Running):
     def count(self, *queries: Query[Entity]) -> int:
         """Count what queries give, over all their pages."""
         return self.run(self._verbs.count(queries))
+
+    def gather(self, what: Gathering[H]) -> H:
+        """Read a collection into the places of its class, over all its pages.
+
+        SeveralFound where two items are found for a place of one, NotFound where a place that must be filled stays
+        empty.
+        """
+        return self.run(self._verbs.gather(what))
 
     def scan(
         self,

@@ -26,6 +26,7 @@ def rooms(names: str) -> tuple[str, ...]:
     return tuple(names.split())
 
 
+ERRORS = ("errors.root", "errors.declaring", "errors.values", "errors.operating", "errors.world")
 KEYS = (
     *("language", "encoding", "kinds", "numbers", "notation", "moments", "formats", "segments", "template"),
     *("questions", "native", "bounds", "clash"),
@@ -33,8 +34,8 @@ KEYS = (
 OPERATIONS = rooms(
     """
     expiring context sending actions drafts writing commit carrying counters guards increment get create put
-    delete sweeping check outcome update query merge scan many get_many create_many batch tables by_value
-    guarding
+    delete sweeping check outcome update fetching query merge collection scan many get_many create_many batch shape
+    tables add_index by_value guarding
     """
 )
 VALUES = rooms(
@@ -48,14 +49,15 @@ DECLARING = rooms(
     annotations increments stamped indexes scopes layouts queries numbering checks uniques schema stamping patterns
     """
 )
+ENTITIES = rooms("children building describing pydantic_schema entity members slots gathering mapping dictionaries")
 ROOMS = (".running", ".reads", ".writes", ".tables", "")
 STORES = tuple(f"{store}{room}" for store in ("store", "aio") for room in ROOMS)
 
 FLOORS: tuple[tuple[str, ...], ...] = (
-    ("wording", "errors", "wire"),
+    ("wording", *ERRORS, "errors", "wire"),
     (*(f"keys.{room}" for room in KEYS), "keys", "sizes"),
     (*VALUES, *EXPRESSIONS, "declaration", "fields", "belonging"),
-    (*DECLARING, "building", "describing", "pydantic_schema", "entity", "mapping", "dictionaries"),
+    (*DECLARING, *ENTITIES),
     (*(f"operations.{room}" for room in OPERATIONS), "operations"),
     ("faults", "parsing", "forking", "identifiers", "local", "driver", "loops", "rows", "handed", "verbs", *STORES),
     ("demo", "cli", "__main__"),

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from singletable import (
     AutoIncrement,
+    Collection,
     DeclarationError,
     Entity,
     Field,
@@ -36,9 +37,11 @@ from singletable import (
 )
 from singletable.aio import AsyncStore
 from singletable.mapping import mapper_of
+from singletable.operations.add_index import AddIndex
 from singletable.operations.batch import DeleteMany, PutMany
 from singletable.operations.by_value import GetByValue, unique_ref
 from singletable.operations.check import Check
+from singletable.operations.collection import Gather
 from singletable.operations.context import Context
 from singletable.operations.create import Create
 from singletable.operations.create_many import CreateMany
@@ -50,7 +53,7 @@ from singletable.operations.merge import CountAll, First, Queries
 from singletable.operations.put import Put
 from singletable.operations.query import Count, Pages, ReadPage, request
 from singletable.operations.scan import Scan
-from singletable.operations.tables import CreateTable, DeleteTable
+from singletable.operations.tables import CreateTable, DeleteTable, DiffTable
 from singletable.operations.update import Update
 from singletable.scopes import KEPT, Scope
 from singletable.verbs import Verbs
@@ -306,6 +309,11 @@ def test_no_key_is_written_while_the_scope_is_open() -> None:
             refused()
 
 
+class Home(Collection, pk="#USER#{user_id}"):
+    orders: list[Order]
+    lines: list[Line]
+
+
 ORDER, LINE = Order(user_id="u1"), Line(user_id="u1", order_id=7, line_no=1)
 REF, QUERY = Order.at(user_id="u1", order_id=7), Order.key(user_id="u1")
 
@@ -328,6 +336,7 @@ OPERATIONS: Mapping[str, Any] = {
     "Pages": Pages(QUERY),
     "Count": Count(QUERY),
     "CountAll": CountAll((QUERY,)),
+    "Gather": Gather(Home.of(user_id="u1")),
     "First": First(Queries((QUERY,))),
 }
 """An operation of each class, as `store.run` takes them."""
@@ -338,7 +347,7 @@ def is_protocol(given: object) -> bool:
     return bool(getattr(given, "_is_protocol", False))
 
 
-WHOLE = {"CreateTable", "DeleteTable"}
+WHOLE = {"AddIndex", "CreateTable", "DeleteTable", "DiffTable"}
 INNER = {"WriteBatch", "ReadBatch"}
 """What is given requests, not entities, references or queries."""
 
@@ -358,7 +367,9 @@ def test_no_operation_is_run_while_the_scope_is_open(name: str) -> None:
         next(OPERATIONS[name].steps(context_of(app, None)))
 
 
-@pytest.mark.parametrize("operation", [CreateTable(app), DeleteTable(), Scan(Order).open()])
+@pytest.mark.parametrize(
+    "operation", [CreateTable(app), DeleteTable(), DiffTable(app), AddIndex(app, gsi1), Scan(Order).open()]
+)
 def test_a_scoped_store_leaves_the_table_alone(operation: Any) -> None:
     """What concerns every tenant is refused there."""
     with pytest.raises(UsageError, match="the whole table"):

@@ -6,23 +6,29 @@ from decimal import Decimal
 from typing import Any, TypeVar, assert_type
 from uuid import UUID
 
-from shop import Account, Invoice, Order, OrderLine, Region, User, ann, app, now, order, store
+from shop import Account, Home, Invoice, Order, OrderLine, Region, User, ann, app, gsi1, home, now, order, store
 
 from singletable import (
     BoundKey,
     Change,
+    Collection,
+    CollectionKey,
     Condition,
     Element,
     Entity,
     Field,
     Key,
     Operand,
+    Gathering,
+    GlobalIndex,
+    LocalIndex,
     Query,
     Ref,
     Rows,
     Size,
     Store,
     Table,
+    TableDiff,
     evolve,
     fields,
     from_dict,
@@ -200,6 +206,30 @@ assert_type(store.count(users, query), int)
 assert_type(store.scan(Order), Rows[Order])
 assert_type(store.scan(Order, segments=4, where=paid, limit=3, consistent=True).all(), list[Order])
 
+# Collections: a query of several kinds, and a class with a place for each.
+assert_type(home, CollectionKey[User | Order])
+assert_type(home(user_id="u1"), Query[User | Order])
+assert_type(home(user_id="u1").where(paid).descending().limit(3).only(User.name), Query[User | Order])
+assert_type(store.query(home(user_id="u1")), Rows[User | Order])
+assert_type(store.first(home(user_id="u1")), User | Order | None)
+assert_type(store.query(home(user_id="u1"), regions, merged=True), Rows[User | Order | Region])
+assert_type(Collection(User, pk="#USER#{user_id}"), CollectionKey[User])
+assert_type(Collection(Order, OrderLine, pk="#USER#{u}", sk="#ORDER#{o}", on=gsi1), CollectionKey[Order | OrderLine])
+assert_type(Collection(User, Order, OrderLine, pk=("a", "b"), sk=("c",)), CollectionKey[User | Order | OrderLine])
+assert_type(Collection(User, Order, OrderLine, Region, pk="#A")(), Query[User | Order | OrderLine | Region])
+five = Collection(User, Order, OrderLine, Region, Invoice, pk="#A")
+assert_type(five(), Query[User | Order | OrderLine | Region | Invoice])
+assert_type(Collection(*[Order, Order], pk="#A"), CollectionKey[Order])
+assert_type(Home.of(user_id="u1"), Gathering[Home])
+assert_type(Home.of(user_id="u1").where(paid).consistent(), Gathering[Home])
+gathered = store.gather(Home.of(user_id="u1"))
+assert_type(gathered, Home)
+assert_type(gathered.user, User | None)
+assert_type(gathered.orders, list[Order])
+assert_type(gathered.lines, tuple[OrderLine, ...])
+assert_type(gathered.total, int)
+assert_type(Home(user=None, orders=[order], lines=()), Home)
+
 # Many items.
 ann_ref = User.at(user_id="u1")
 region_ref = Region.at(country="CN", path=())
@@ -211,6 +241,15 @@ assert_type(store.get_many(*[ref, ref]), tuple[Order | None, ...])
 assert_type(store.get_many(*[ref, ref], missing="skip"), tuple[Order, ...])
 assert_type(store.get_many(*[ref, ref], missing="raise"), tuple[Order, ...])
 assert_type(store.create_many([order, order]), tuple[Order, ...])
+assert_type(store.hydrate(store.query(query)), tuple[Order, ...])
+assert_type(store.hydrate([order, order], missing="hole", consistent=True), tuple[Order | None, ...])
+assert_type(store.hydrate([ref], missing="raise"), tuple[Order, ...])
+assert_type(store.hydrate(store.query(users, query), missing="raise"), tuple[User | Order, ...])
+assert_type(store.diff_table(), TableDiff)
+assert_type(store.diff_table().addable, tuple[GlobalIndex, ...])
+store.add_index(GlobalIndex("GSI2", projection="keys"), timeout=60)
+GlobalIndex("GSI3", projection=["status", "total"])
+LocalIndex("LSI1", projection=("status",))
 store.put_many([order], progress=lambda done, total: None)
 store.create_many([ann], progress=print)
 store.delete_many([order, ref])
@@ -226,8 +265,13 @@ async def awaited(later: AsyncStore) -> None:
     assert_type(later.query(users, query), AsyncRows[User | Order])
     assert_type(await later.first(users, query), User | Order | None)
     assert_type(await later.count(users, query), int)
+    assert_type(await later.gather(Home.of(user_id="u1")), Home)
+    assert_type(later.query(home(user_id="u1")), AsyncRows[User | Order])
     assert_type(await later.scan(Order, segments=2).all(), list[Order])
     assert_type(await later.create_many([order, order]), tuple[Order, ...])
+    assert_type(await later.hydrate(later.query(query)), tuple[Order, ...])
+    assert_type(await later.hydrate([ref], missing="hole"), tuple[Order | None, ...])
+    assert_type(await later.diff_table(), TableDiff)
     async for each in later.query(query):
         assert_type(each, Order)
 

@@ -3,9 +3,9 @@
 from decimal import Decimal
 from typing import assert_type
 
-from shop import Account, Invoice, Order, OrderLine, User, ann, app, now, order, store
+from shop import Account, Home, Invoice, Order, OrderLine, User, ann, app, home, now, order, store
 
-from singletable import AutoIncrement, Entity, Field, GlobalIndex, Key, Query, Ref, Table, Ulid, evolve, from_dict, from_item, size, to_dict
+from singletable import AutoIncrement, Collection, Entity, Field, GlobalIndex, Key, Query, Ref, Table, Ulid, evolve, from_dict, from_item, size, to_dict
 from singletable import to_dict as as_dict
 
 # Constructor arguments: missing, of the wrong type, unknown, positional.
@@ -169,6 +169,10 @@ for mixed in store.query(User.key(user_id="u1"), Order.pending("u1")):
 store.scan(order)  # error: mypy[arg-type] pyright[reportArgumentType]
 store.scan(Order, where="paid")  # error: mypy[arg-type] pyright[reportArgumentType]
 store.create_many(order)  # error: mypy[arg-type] pyright[reportArgumentType]
+store.hydrate(order)  # error: mypy[call-overload] pyright[reportCallIssue, reportArgumentType]
+store.hydrate([order], missing="ignore")  # error: mypy[call-overload] pyright[reportCallIssue, reportArgumentType]
+store.add_index("GSI1")  # error: mypy[arg-type] pyright[reportArgumentType]
+GlobalIndex("GSI2", projection="key")  # error: mypy[arg-type] pyright[reportArgumentType]
 store.delete_many(["u1"])  # error: mypy[list-item] pyright[reportArgumentType]
 store.put_many([order], progress="yes")  # error: mypy[arg-type] pyright[reportArgumentType]
 from_item(order, {})  # error: mypy[arg-type] pyright[reportArgumentType]
@@ -176,6 +180,22 @@ from_item(Order, "item")  # error: mypy[arg-type] pyright[reportArgumentType]
 as_dict(Order)  # error: mypy[arg-type] pyright[reportArgumentType]
 evolve(Order, status="PAID")  # error: mypy[type-var] pyright[reportArgumentType]
 changed: User = evolve(order, status="PAID")  # error: mypy[assignment] pyright[reportAssignmentType]
+
+# Collections.
+Collection(User, Order)  # error: mypy[call-overload] pyright[reportCallIssue]
+Collection(User, int, pk="#A")  # error: mypy[type-var] pyright[reportCallIssue, reportArgumentType]
+Collection(ann, pk="#A")  # error: mypy[call-overload] pyright[reportCallIssue, reportArgumentType]
+Collection(User, pk=5)  # error: mypy[call-overload] pyright[reportCallIssue, reportArgumentType]
+home("u1")  # error: mypy[call-arg] pyright[reportCallIssue]
+home(user_id="u1").all()  # error: mypy[attr-defined] pyright[reportAttributeAccessIssue]
+for both in store.query(home(user_id="u1")):
+    both.order_id  # error: mypy[union-attr] pyright[reportAttributeAccessIssue]
+store.gather(home(user_id="u1"))  # error: mypy[arg-type] pyright[reportArgumentType]
+store.gather(Home)  # error: mypy[arg-type] pyright[reportArgumentType]
+store.gather(Home.of(user_id="u1")).user.name  # error: mypy[union-attr] pyright[reportOptionalMemberAccess]
+store.gather(Home.of(user_id="u1")).user = None  # error: mypy[misc] pyright[reportAttributeAccessIssue]
+Home(user=None, orders=[])  # error: mypy[call-arg] pyright[reportCallIssue]
+Home(user=1, orders=[], lines=())  # error: mypy[arg-type] pyright[reportArgumentType]
 
 # Declarations.
 Table("app", indexes=[GlobalIndex])  # error: mypy[list-item] pyright[reportArgumentType]
