@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from decimal import ROUND_CEILING, Decimal
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar, cast
 
 from singletable.attributes import Codec, opener
 from singletable.codecs import CodecError, Scope, takes_none
@@ -29,6 +29,8 @@ from singletable.options import check_attribute
 __all__ = ["UNSTAMPED", "CreatedAt", "ExpiresAt", "Stamped", "Stamps", "TimeToLive", "UpdatedAt", "Version"]
 
 T = TypeVar("T")
+N = TypeVar("N", int, int | None)
+M = TypeVar("M", datetime, datetime | None)
 
 SECOND = timedelta(seconds=1)
 LAST = datetime.max.replace(microsecond=0, tzinfo=UTC) - timedelta(days=1)
@@ -80,7 +82,7 @@ class Stamped(Field[T]):
         return None
 
 
-class Version(Stamped[int]):
+class Version(Stamped[N]):
     """How often an item was written: 1 when it is created, and one more with every write.
 
     DynamoDB counts, so that an update by reference needs no read. A write that is handed an entity is made on condition
@@ -105,10 +107,10 @@ class Version(Stamped[int]):
 
     def when_updated(self, _now: datetime) -> Change | None:
         """Add one."""
-        return self.add(1)
+        return cast(Field[int], self).add(1)
 
 
-class CreatedAt(Stamped[datetime]):
+class CreatedAt(Stamped[M]):
     """When an item was created: the time of its `create`, or of the put that first stored it; nothing changes it."""
 
     kind = datetime
@@ -120,7 +122,7 @@ class CreatedAt(Stamped[datetime]):
         return now if held is MISSING or held is None else held
 
 
-class UpdatedAt(Stamped[datetime]):
+class UpdatedAt(Stamped[M]):
     """When an item was last written: the time of its last create, put or update."""
 
     kind = datetime
@@ -132,7 +134,7 @@ class UpdatedAt(Stamped[datetime]):
         return self.set(now)
 
 
-class ExpiresAt(Stamped[datetime]):
+class ExpiresAt(Stamped[M]):
     """When an item expires: from then on it counts as absent, and some time later DynamoDB sweeps it.
 
     With `after` it is that much after the write that first stores the item, unless it is given; without, an item that
@@ -197,7 +199,7 @@ class Stamps:
     """The stamped fields of an entity."""
 
     fields: tuple[Stamped[Any], ...] = ()
-    counts: tuple[Version, ...] = ()
+    counts: tuple[Version[Any], ...] = ()
 
     def created(self, values: Mapping[str, Any], now: datetime) -> dict[str, Any]:
         """Give their values in an item that is made; `values` are the entity's."""
@@ -211,7 +213,7 @@ class Stamps:
         """Give what every update changes of them."""
         return tuple(change for each in self.fields if (change := each.when_updated(now)) is not None)
 
-    def counter(self) -> Version | None:
+    def counter(self) -> Version[Any] | None:
         """Give the field that counts the writes; None where nobody does."""
         return self.counts[0] if self.counts else None
 
