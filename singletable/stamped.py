@@ -69,15 +69,15 @@ class Stamped(Field[T]):
             )
         super().settle(annotation, scope)
 
-    def when_created(self, _held: Any, now: datetime) -> Any:
+    def when_created(self, _held: Any, now: datetime, /) -> Any:
         """Give its value in an item that is made: the time, if it says nothing else. `_held` is the entity's."""
         return now
 
-    def when_put(self, _held: Any, now: datetime) -> Any:
+    def when_put(self, _held: Any, now: datetime, /) -> Any:
         """Give its value in an item that is put in place of what stands there."""
         return now
 
-    def when_updated(self, _now: datetime) -> Change | None:
+    def when_updated(self, _now: datetime, /) -> Change | None:
         """Give what every update changes of it: nothing, if it says nothing else."""
         return None
 
@@ -95,17 +95,17 @@ class Version(Stamped[N]):
     kept = "counts the writes of its item: it cannot be set"
     in_keys = "it changes with every write"
 
-    def when_created(self, _held: Any, _now: datetime) -> Any:
+    def when_created(self, _held: Any, _now: datetime, /) -> Any:
         """Give 1."""
         return 1
 
-    def when_put(self, held: Any, _now: datetime) -> Any:
+    def when_put(self, held: Any, _now: datetime, /) -> Any:
         """Give one more than the entity has."""
         if held is MISSING or held is None:
             return 1
         return held + 1 if type(held) is int else held  # what is no number is told when it is to be stored
 
-    def when_updated(self, _now: datetime) -> Change | None:
+    def when_updated(self, _now: datetime, /) -> Change | None:
         """Add one."""
         return cast(Field[int], self).add(1)
 
@@ -117,7 +117,7 @@ class CreatedAt(Stamped[M]):
     role = "when it was created"
     kept = "is the time at which the item was created: it cannot be set"
 
-    def when_put(self, held: Any, now: datetime) -> Any:
+    def when_put(self, held: Any, now: datetime, /) -> Any:
         """Give what the entity has, or the time."""
         return now if held is MISSING or held is None else held
 
@@ -129,9 +129,9 @@ class UpdatedAt(Stamped[M]):
     role = "when it was last written"
     kept = "is the time of the last write: it cannot be set"
 
-    def when_updated(self, now: datetime) -> Change | None:
+    def when_updated(self, now: datetime, /) -> Change | None:
         """Set the time."""
-        return self.set(now)
+        return cast(Field[datetime], self).set(now)
 
 
 class ExpiresAt(Stamped[M]):
@@ -171,12 +171,12 @@ class ExpiresAt(Stamped[M]):
         self.given_codec = _seconds_codec(optional=takes_none(annotation))
         super().settle(annotation, scope)
 
-    def when_created(self, held: Any, now: datetime) -> Any:
+    def when_created(self, held: Any, now: datetime, /) -> Any:
         """Give what the entity has, or the time plus `after`, as it will be read."""
         value = now + self.after if held is MISSING and self.after is not None else held
         return _whole(value) if isinstance(value, datetime) and value.utcoffset() is not None else value
 
-    def when_put(self, held: Any, now: datetime) -> Any:
+    def when_put(self, held: Any, now: datetime, /) -> Any:
         """Give what the entity has, or the time plus `after`."""
         return self.when_created(held, now)
 

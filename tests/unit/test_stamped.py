@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from types import new_class
 from typing import Any
 
 import pytest
@@ -45,6 +46,18 @@ class Note(Entity, table=office, tag="note"):
     expires_at: Field[datetime] = ExpiresAt(after=timedelta(days=1))
 
     key = Key(pk="#NOTE#{note_id}", sk="#NOTE")
+
+
+def declared(table: Table, name: str = "Made", **body: Any) -> type[Entity]:
+    """Declare an entity: keys as they are, and fields with their types."""
+    space: dict[str, Any] = {"__module__": __name__, "__annotations__": {}}
+    for each, value in body.items():
+        if isinstance(value, Key):
+            space[each] = value
+        else:
+            kind, space[each] = value
+            space["__annotations__"][each] = Field[kind]
+    return new_class(name, (Entity,), {"table": table}, lambda made: made.update(space))
 
 
 def item(**attributes: dict[str, Any]) -> Item:
@@ -105,7 +118,7 @@ def test_the_time_to_live_is_a_number_of_seconds() -> None:
     assert from_item(Note, item(expires_at={"N": "1767323045.5"})).expires_at == datetime(
         2026, 1, 2, 3, 4, 6, tzinfo=UTC
     )
-    codec = ExpiresAt()
+    codec: ExpiresAt[datetime | None] = ExpiresAt()
     codec.settle(datetime | None)
     assert codec.codec.decode({"NULL": True}) is None
     assert codec.encoded(None) is None
@@ -126,7 +139,11 @@ def test_an_item_without_them_is_read() -> None:
 
 def test_a_wrong_type_is_refused() -> None:
     """A version is an int, a time a datetime."""
-    for field, words in ((Version(), "Version is a int"), (CreatedAt(), "CreatedAt is a datetime")):
+    made: tuple[tuple[Field[Any], str], ...] = (
+        (Version(), "Version is a int"),
+        (CreatedAt(), "CreatedAt is a datetime"),
+    )
+    for field, words in made:
         with pytest.raises(DeclarationError, match=words):
             field.settle(str)
     ExpiresAt(after=timedelta(days=1)).settle(datetime)
@@ -144,27 +161,19 @@ def test_after_is_a_positive_time(after: Any) -> None:
 def test_an_item_has_one_version() -> None:
     """Two versions, or two times to expire, are refused."""
     with pytest.raises(DeclarationError, match=r"has \.one and \.two as Version"):
-
-        class Twice(Entity, table=Table("desk")):
-            one: Field[int] = Version()
-            two: Field[int] = Version()
-            key = Key(pk="#T", sk="#T")
+        declared(Table("desk"), one=(int, Version()), two=(int, Version()), key=Key(pk="#T", sk="#T"))
 
 
 def test_a_table_has_one_time_to_live() -> None:
     """The declared one is that of fields without name; another is refused, but a class defined again may change it."""
-    one, declared = Table("one"), Table("declared", ttl="ttl")
+    one, told = Table("one"), Table("told", ttl="ttl")
 
-    def define(table: Table, name: str | None) -> type[Entity]:
-        class Short(Entity, table=table):
-            until: Field[datetime | None] = ExpiresAt(name=name)
-            key = Key(pk="#S", sk="#S")
+    def define(table: Table, stored: str | None, name: str = "Short") -> type[Entity]:
+        return declared(table, name, until=(datetime | None, ExpiresAt(name=stored)), key=Key(pk="#S", sk="#S"))
 
-        return Short
-
-    assert define(declared, None).__fields__["until"].attribute == "ttl"
+    assert define(told, None).__fields__["until"].attribute == "ttl"
     with pytest.raises(DeclarationError, match="keeps the time to live in 'ttl'"):
-        define(declared, "other")
+        define(told, "other")
     assert one.ttl is None
     first = define(one, "a")
     assert one.ttl == "a"
@@ -172,11 +181,7 @@ def test_a_table_has_one_time_to_live() -> None:
     assert one.ttl == "b", "the older class of this name has no say"
 
     with pytest.raises(DeclarationError, match="keeps the time to live in 'b'"):
-
-        class Other(Entity, table=one):
-            until: Field[datetime | None] = ExpiresAt(name="c")
-            key = Key(pk="#O", sk="#O")
-
+        define(one, "c", "Other")
     assert first is not second
 
 
@@ -189,38 +194,18 @@ def test_the_time_to_live_is_no_other_attribute(name: str) -> None:
 
 def test_where_they_cannot_stand() -> None:
     """What changes with every write stands in no primary key, and neither a version nor seconds in any key."""
-    table = Table("desk", indexes=[gsi1])
+    table, counted = Table("desk", indexes=[gsi1]), Key(on=gsi1, pk="#C", sk="#{version}")
     with pytest.raises(DeclarationError, match=r"version \(Version\) stands in by_version"):
-
-        class Counted(Entity, table=table):
-            one: Field[str]
-            version: Field[int] = Version()
-            key = Key(pk="#C", sk="#{one}")
-            by_version = Key(on=gsi1, pk="#C", sk="#{version}")
-
+        declared(table, version=(int, Version()), key=Key(pk="#C", sk="#C"), by_version=counted)
+    ending = ExpiresAt[datetime](after=timedelta(days=1))
     with pytest.raises(DeclarationError, match="stored in whole seconds"):
-
-        class Ending(Entity, table=table):
-            until: Field[datetime] = ExpiresAt(after=timedelta(days=1))
-            key = Key(pk="#C", sk="#{until}")
-
+        declared(table, until=(datetime, ending), key=Key(pk="#C", sk="#{until}"))
     with pytest.raises(DeclarationError, match="changes with every write, and stands in the primary key"):
-
-        class Changing(Entity, table=table):
-            at_last: Field[datetime] = UpdatedAt()
-            key = Key(pk="#C", sk="#{at_last}")
-
-    class Event(Entity, table=table):
-        made: Field[datetime] = CreatedAt()
-        key = Key(pk="#E", sk="#{made}")
-
-    assert Event.at(made=NOW).key["SK"] == {"S": "#2026-01-02T03:04:05.600000Z"}
+        declared(table, last=(datetime, UpdatedAt()), key=Key(pk="#C", sk="#{last}"))
+    event = declared(table, made=(datetime, CreatedAt()), key=Key(pk="#E", sk="#{made}"))
+    assert event.at(made=NOW).key["SK"] == {"S": "#2026-01-02T03:04:05.600000Z"}
     with pytest.raises(DeclarationError, match="is not known yet when 'n' is drawn"):
-
-        class Numbered(Entity, table=table):
-            made: Field[datetime] = CreatedAt()
-            n: Field[int] = AutoIncrement()
-            key = Key(pk="#N", sk="#{made}#{n}")
+        declared(table, made=(datetime, CreatedAt()), n=(int, AutoIncrement()), key=Key(pk="#N", sk="#{made}#{n}"))
 
 
 def test_what_expires_is_numbered_by_a_counter() -> None:
@@ -233,12 +218,15 @@ def test_what_expires_is_numbered_by_a_counter() -> None:
 
     (number,) = model_of(Ticket).numbers
     assert (number.strategy, number.why) == ("counter", "what expires would free its number")
+    expiry = ExpiresAt[datetime | None](name="expires_at")
     with pytest.raises(DeclarationError, match="what expires would free its number"):
-
-        class Bad(Entity, table=office, tag="bad"):
-            n: Field[int] = AutoIncrement("sort_key")
-            until: Field[datetime | None] = ExpiresAt(name="expires_at")
-            key = Key(pk="#BAD", sk="#{n}")
+        declared(
+            office,
+            "Bad",
+            n=(int, AutoIncrement("sort_key")),
+            until=(datetime | None, expiry),
+            key=Key(pk="#BAD", sk="#{n}"),
+        )
 
 
 def test_an_index_that_names_attributes_has_the_time_to_live() -> None:
