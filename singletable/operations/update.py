@@ -158,7 +158,8 @@ class _Tries(Generic[E]):
         if name is None or standing.item is not None:
             return None if name is None or standing.item is None else standing.item.get(name)
         fields = [field for field in model.fields.values() if field.attribute == name]
-        return fields[0].encoded(standing.entity.__dict__.get(fields[0].name)) if fields else None
+        held = standing.entity.__dict__.get(fields[0].name) if fields else None
+        return None if held is None else fields[0].encoded(held)
 
     def _ttl_after(self, outcome: Outcome, before: AttributeValue | None) -> AttributeValue | None:
         """Give the time to live after the update: what it comes to, or what there was."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -22,6 +22,7 @@ from singletable import (
     UpdatedAt,
     Version,
     VersionConflict,
+    computed,
     evolve,
     from_item,
 )
@@ -74,6 +75,33 @@ def test_an_update_counts_without_reading() -> None:
     names, values = params["ExpressionAttributeNames"], params["ExpressionAttributeValues"]
     assert [names[f"#{at}"] for at in range(4)] == ["result", "changed", "_w", "version"]
     assert (values[":1"], values[":3"]) == ({"S": STAMP}, {"N": "1"})
+
+
+class Stated(Entity, table=lab, tag="stated"):
+    """An entity with a computed value, whose updates know the whole item."""
+
+    name: Field[str]
+    version: Field[int] = Version()
+    ends: Field[datetime] = ExpiresAt(after=timedelta(days=1))
+
+    key = Key(pk="#STATED", sk="#{name}")
+
+    @computed
+    def size(self) -> int:
+        return len(self.name)
+
+    note: Field[str] = Field(default="")
+
+
+def test_an_item_older_than_its_stamps_is_updated() -> None:
+    """An entity without version and time to expire is changed if neither is stored, and counts from 1."""
+    own: Item = {"PK": {"S": "#STATED"}, "SK": {"S": "#a"}, "_et": {"S": "stated"}, "name": {"S": "a"}}
+    old = from_item(Stated, own)
+    update = Update(Stated.at(name="a"), (Stated.note.set("b"),), None, old, given=old)
+    made, (call,) = play(update.steps(context()), {"Attributes": {**own, "version": {"N": "1"}}})
+    assert made is not None
+    assert made.version == 1
+    assert "attribute_not_exists" in call.params["ConditionExpression"]
 
 
 def test_a_lost_reply_is_recognised() -> None:
