@@ -25,6 +25,7 @@ from singletable.expressions import Change
 from singletable.fields import MISSING, Field
 from singletable.keys import plain_type
 from singletable.options import check_attribute
+from singletable.wire import AttributeValue
 
 __all__ = ["UNSTAMPED", "CreatedAt", "ExpiresAt", "Stamped", "Stamps", "TimeToLive", "UpdatedAt", "Version"]
 
@@ -68,6 +69,14 @@ class Stamped(Field[T]):
                 hint=f"write `{self.name}: Field[{kind}] = {made}()`",
             )
         super().settle(annotation, scope)
+
+    def encoded(self, value: object) -> AttributeValue | None:
+        """Write a value as it is stored; None, which an entity has that has none yet, as absent."""
+        return None if value is None else super().encoded(value)
+
+    def checked(self, value: object) -> AttributeValue | None:
+        """Write a value that is to be stored. FieldValueError for None where the annotation does not allow it."""
+        return super().encoded(value)
 
     def when_created(self, _held: Any, now: datetime, /) -> Any:
         """Give its value in an item that is made: the time, if it says nothing else. `_held` is the entity's."""
