@@ -48,6 +48,7 @@ from singletable.errors import (
     Unreachable,
     UnresolvedName,
     UsageError,
+    VersionConflict,
 )
 from singletable.expressions import Change, Condition
 from singletable.fields import Field, computed
@@ -67,6 +68,7 @@ from singletable.places import Element, size
 from singletable.queries import Query, Ref
 from singletable.rows import Rows
 from singletable.schema import Table
+from singletable.stamped import CreatedAt, ExpiresAt, UpdatedAt, Version
 from singletable.store import Store
 from singletable.uniques import Unique
 
@@ -82,9 +84,11 @@ __all__ = [
     "ConditionFailed",
     "ConfigurationError",
     "CorruptItem",
+    "CreatedAt",
     "DeclarationError",
     "Element",
     "Entity",
+    "ExpiresAt",
     "Field",
     "FieldNotLoaded",
     "FieldValueError",
@@ -138,8 +142,11 @@ __all__ = [
     "Unprocessed",
     "Unreachable",
     "UnresolvedName",
+    "UpdatedAt",
     "UsageError",
     "Uuid7",
+    "Version",
+    "VersionConflict",
     "computed",
     "evolve",
     "fields",

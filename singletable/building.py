@@ -25,6 +25,7 @@ from singletable.layouts import Layout
 from singletable.numbering import Numbering, in_order, numbering
 from singletable.patterns import Binding, Key
 from singletable.schema import CREATE_ID, HIDDEN, WRITE_ID, Declared, Model, Table
+from singletable.stamping import check_stamped_keys, settle_ttl, stamps_of
 from singletable.uniques import Unique, Uniqueness, uniqueness
 
 __all__ = ["check_options", "declare"]
@@ -51,6 +52,7 @@ def declare(cls: type, fields: Fields, table: Table | None, names: Names, *, abs
             f"{cls.__qualname__} has a key but no table", hint=f"class {cls.__name__}(Entity, table=...)"
         )
     _check_tags(cls, table, names)
+    settle_ttl(cls, fields, table)
     plan = _Plan(cls, fields, table, own[0])
     declared = Declared(lambda: plan.model(names))
     with suppress(UnresolvedName):
@@ -136,6 +138,7 @@ class _Plan:
         self.fields = fields
         self.table = table
         self.primary = primary
+        self.stamps = stamps_of(cls, fields)
 
     def model(self, names: Names) -> Model:
         """Make the model. UnresolvedName while an annotation names nothing."""
@@ -163,7 +166,9 @@ class _Plan:
             family=self.primary.root,
             patterns=_patterns(self.cls),
             uniques=tuple(self._uniques(names, binding)),
+            stamps=self.stamps,
         )
+        check_stamped_keys(model)
         _check_told(model)
         return model
 
@@ -177,7 +182,7 @@ class _Plan:
     def _numbers(self, layout: Layout, types: Mapping[str, object], aliases: Sequence[str]) -> Iterable[Numbering]:
         for field in self.fields.values():
             if isinstance(field, AutoIncrement):
-                number = numbering(field, layout, types, tagged=self.table.tag is not None)
+                number = numbering(field, layout, types, tagged=self.table.tag is not None, expires=self.stamps.expire)
                 if aliases and number.is_own_counter:
                     _refuse_new_counter(self.cls, number, f"{aliases[0]}.{number.attribute}", layout)
                 self._check_adopted(field)

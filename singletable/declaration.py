@@ -8,7 +8,7 @@ expressions.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Generic, TypeVar, overload
+from typing import Any, ClassVar, Generic, TypeVar, overload
 
 from singletable.adopted import Attribute, adopted
 from singletable.codecs import Codec, CodecError, Scope, codec_for
@@ -150,6 +150,22 @@ class Declaration(Generic[T]):
     def required(self) -> bool:
         """Whether the constructor must be given a value."""
         return self.default is MISSING and self.default_factory is MISSING
+
+    @property
+    def assigned(self) -> bool:
+        """Whether the store gives a value where there is none: until then the entity has none."""
+        return False
+
+    @property
+    def wanted(self) -> str:
+        """What values are wanted, in words."""
+        return self.codec.wanted
+
+    role: ClassVar[str] = ""
+    """What the store keeps in it, in words; empty for what is given."""
+
+    kept: ClassVar[str] = ""
+    """Why no update can set it, in words; empty where one can."""
 
     def when_absent(self) -> Any:
         """Give the value an item without the attribute is read with; MISSING where it must be there.

@@ -7,7 +7,6 @@ from typing import Any
 
 from singletable.declaration import validator_name
 from singletable.fields import Field, computed
-from singletable.increments import AutoIncrement
 from singletable.layouts import Column, Layout
 from singletable.numbering import Numbering
 from singletable.schema import Model
@@ -25,8 +24,7 @@ def _lines(model: Model) -> Iterator[str]:
     yield f"{model.name} in table {model.table.name!r}, {tag}"
     for name, field in model.fields.items():
         stored = "" if field.attribute == name else f", stored as {field.attribute!r}"
-        wanted = "a 64-bit int" if isinstance(field, AutoIncrement) else field.codec.wanted
-        yield f"  {name}: {wanted}{stored}{_options(field)}"
+        yield f"  {name}: {field.wanted}{stored}{_options(field)}"
     yield f"  primary key: {model.primary}"
     for name, layout in model.indexes.items():
         yield f"  {name} on index {layout.index}: {layout}{_sparse(model, layout)}"
@@ -42,6 +40,7 @@ def _options(field: Field[Any]) -> str:
     """Name what a field was declared with beside its type."""
     switches = {"unique": field.unique, "read-only": field.read_only, "hidden": field.hidden}
     words = [word for word, on in {**switches, "sensitive": field.sensitive}.items() if on]
+    words += [field.role] if field.role else []
     words += ["computed"] if isinstance(field, computed) else []
     words += [] if field.validate is None else [f"validated by {validator_name(field.validate) or 'a lambda'}"]
     return "".join(f", {word}" for word in words)

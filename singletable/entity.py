@@ -26,8 +26,6 @@ from singletable.building import check_options, declare
 from singletable.describing import describe
 from singletable.errors import DeclarationError, UnknownField, UsageError, closest
 from singletable.fields import MISSING, Field, computed
-from singletable.increments import AutoIncrement
-from singletable.keys import plain_type
 from singletable.patterns import Key
 from singletable.pydantic_schema import core_schema_of, json_schema_of
 from singletable.queries import Ref, refer
@@ -309,10 +307,6 @@ def _check_annotation(cls: type[Entity], field: Field[Any], annotation: object) 
             f"{cls.__qualname__}.{field.name} hides the type it is annotated with: both are called {field.name!r}",
             hint="add `from __future__ import annotations`, or import the type under another name",
         )
-    if isinstance(field, AutoIncrement) and plain_type(annotation) is not int:
-        raise DeclarationError(
-            f"{cls.__qualname__}.{field.name}: AutoIncrement draws integers", hint=f"write `{field.name}: Field[int]`"
-        )
 
 
 def _inherited(cls: type[Entity]) -> dict[str, Field[Any]]:
@@ -349,7 +343,7 @@ def _write_init(cls: type[Entity]) -> None:
         if field.validate is not None:
             names[f"_given_{name}"] = field.given
             value = f"_given_{name}({value})"
-        guard = f"if {name} is not _MISSING: " if isinstance(field, AutoIncrement) else ""
+        guard = f"if {name} is not _MISSING: " if field.assigned else ""
         body.append(f"    {guard}_values[{name!r}] = {value}")
     head = ", ".join(["_self", "/", *(["*"] if required or optional else []), *required, *optional])
     exec(f"def __init__({head}):\n    _values = _self.__dict__\n" + "\n".join(body), names)

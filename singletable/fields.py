@@ -56,7 +56,7 @@ class Field(Declaration[T], Place[T]):
             )
         raise NumberNotAssigned(
             f"{owner.__name__}.{self.name} has no value yet",
-            hint="a number is drawn when the entity is stored: use what store.create(...) returns",
+            hint="the store gives it one when the entity is stored: use what store.create(...) returns",
             field=self.name,
         )
 

@@ -99,6 +99,12 @@ class Handed:
         """Take many references or entities."""
         return tuple(map(self.referred, _listed(what)))
 
+    def all_given(self, what: Iterable[Ref[E] | E]) -> tuple[tuple[Ref[E], ...], dict[Ref[E], E]]:
+        """Take many references or entities; give with their references the entities that have a version."""
+        pairs = [(each, self.referred(each)) for each in _listed(what)]
+        given = {ref: each for each, ref in pairs if not isinstance(each, Ref) and _is_counted(each)}
+        return tuple(ref for _, ref in pairs), given
+
     def index(self, index: object) -> GlobalIndex:
         """Take a global index of the table."""
         if isinstance(index, LocalIndex):
@@ -175,6 +181,10 @@ def _listed(given: Iterable[T]) -> Iterable[T]:
     return given
 
 
+def _is_counted(entity: Entity) -> bool:
+    return model_of(type(entity)).stamps.counter() is not None
+
+
 def check_name(name: object) -> None:
     """Raise UsageError for what cannot be a table's name."""
     if name is not None and (not isinstance(name, str) or not name):
@@ -203,11 +213,12 @@ def _secret(key: object) -> bytes:
     return key.encode() if isinstance(key, str) else key if isinstance(key, bytes) else b""
 
 
-def flag(consistent: object) -> bool:
-    """Take True or False for `consistent=`."""
-    if not isinstance(consistent, bool):
-        raise UsageError(f"consistent= was given {_given(consistent)}, wanted True or False", hint="False costs half")
-    return consistent
+def flag(given: object, name: str = "consistent") -> bool:
+    """Take True or False for `consistent=`, or another switch."""
+    if not isinstance(given, bool):
+        hint = "False costs half" if name == "consistent" else ""
+        raise UsageError(f"{name}= was given {_given(given)}, wanted True or False", hint=hint)
+    return given
 
 
 def seconds(what: str, given: object) -> float:

@@ -11,9 +11,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
+from singletable.codecs import Scope
 from singletable.errors import DeclarationError, kind_of
 from singletable.fields import Field
-from singletable.keys import Template
+from singletable.keys import Template, plain_type
 from singletable.options import check_attribute
 
 __all__ = ["AutoIncrement", "Drawing", "Per", "Sequence", "Strategy"]
@@ -152,6 +153,27 @@ class AutoIncrement(Field[int]):
     def required(self) -> bool:
         """Whether the constructor must be given a value: never, the number is drawn."""
         return False
+
+    @property
+    def assigned(self) -> bool:
+        """Whether the store gives a value where there is none: it draws one."""
+        return True
+
+    @property
+    def wanted(self) -> str:
+        """What values are wanted, in words."""
+        return "a 64-bit int"
+
+    kept = "is drawn when the entity is created, and kept"
+
+    def settle(self, annotation: object, scope: Scope | None = None) -> None:
+        """Take the annotation, which is `int`. DeclarationError for any other."""
+        if plain_type(annotation) is not int:
+            owner = "" if self.owner is None else f"{self.owner.__qualname__}."
+            raise DeclarationError(
+                f"{owner}{self.name}: AutoIncrement draws integers", hint=f"write `{self.name}: Field[int]`"
+            )
+        super().settle(annotation, scope)
 
 
 _WANTED = {

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from typing import Any, Generic, Literal, TypeVar
 
 from singletable.codecs import CodecError
@@ -23,7 +24,6 @@ from singletable.errors import (
     NumberNotAssigned,
 )
 from singletable.fields import MISSING, Field, computed
-from singletable.increments import AutoIncrement
 from singletable.judging import holds
 from singletable.layouts import Layout
 from singletable.schema import CREATE_ID, HIDDEN, Model, model_of
@@ -32,6 +32,7 @@ from singletable.sizes import ITEM_BYTES, item_size
 from singletable.wire import AttributeValue, Item
 
 __all__ = [
+    "ANY_TIME",
     "GONE",
     "Mapper",
     "foreign_item",
@@ -39,6 +40,7 @@ __all__ = [
     "index_key",
     "kind_of_item",
     "mapper_of",
+    "provisional",
     "to_item",
 ]
 
@@ -46,6 +48,9 @@ E = TypeVar("E", bound=Entity)
 
 CREATE_ID_BYTES = 18
 """A create adds so many bytes to an item: the name `_c` and an id of sixteen characters."""
+
+ANY_TIME = datetime(2000, 1, 1, tzinfo=UTC)
+"""A time that takes the place of one which is not known yet."""
 
 GONE = HIDDEN + "gone"
 """The tag of a tombstone: what a deleted item leaves whose number must not be given out again."""
@@ -148,10 +153,8 @@ class Mapper(Generic[E]):
     def check(self, entity: E) -> None:
         """Raise what `encode` would, before a number is drawn for the entity: each missing one counts as its first."""
         _check_whole(self.model, entity)
-        first = {number.name: min(number.options.start, number.max_value) for number in self.model.numbers}
-        missing = {name: value for name, value in first.items() if name not in entity.__dict__}
-        if missing:
-            self.encode(changed(entity, missing))
+        if any(number.name not in entity.__dict__ for number in self.model.numbers):
+            self.encode(provisional(self.model, entity))
 
     def keys(self, values: Mapping[str, Any], item: Item) -> Item:
         """Write every key attribute: the primary key, and each index key the item (without its keys) has."""
@@ -197,7 +200,7 @@ class Mapper(Generic[E]):
         value = MISSING if isinstance(field, computed) else field.when_absent()
         if value is not MISSING:
             values[name] = value
-        elif not isinstance(field, AutoIncrement | computed):
+        elif not (field.assigned or isinstance(field, computed)):
             raise _corrupt(self.model, name, "is absent, and the field has no default")
 
     def _check_key(self, item: Item, values: Mapping[str, Any]) -> None:
@@ -211,6 +214,13 @@ class Mapper(Generic[E]):
 
     def _made(self, values: dict[str, Any], extra: Item) -> E:
         return assemble(self.entity, values, extra, self.missing)
+
+
+def provisional(model: Model, entity: E) -> E:
+    """Give an entity everything the store will, to see whether it can be stored: its first numbers, and some time."""
+    first = {number.name: min(number.options.start, number.max_value) for number in model.numbers}
+    missing = {name: value for name, value in first.items() if name not in entity.__dict__}
+    return changed(entity, {**missing, **model.stamps.created(entity.__dict__, ANY_TIME)})
 
 
 def index_key(layout: Layout, values: Mapping[str, Any], item: Item) -> Item:
@@ -266,8 +276,8 @@ def foreign_item(model: Model, item: Item) -> ForeignItem:
 
 def _unassigned(model: Model, name: str) -> NumberNotAssigned:
     return NumberNotAssigned(
-        f"{model.name}.{name} has no number yet",
-        hint="store.create(...) draws it and returns the stored entity; use that one",
+        f"{model.name}.{name} has no value yet",
+        hint="store.create(...) gives it one and returns the stored entity; use that one",
         field=name,
     )
 

@@ -38,13 +38,15 @@ class Numbering:
         return self.strategy == "counter" and self.options.sequence is None
 
 
-def numbering(field: AutoIncrement, layout: Layout, types: Mapping[str, object], *, tagged: bool) -> Numbering:
-    """Decide how a field draws its numbers; `types` are those of all fields.
+def numbering(
+    field: AutoIncrement, layout: Layout, types: Mapping[str, object], *, tagged: bool, expires: bool = False
+) -> Numbering:
+    """Decide how a field draws its numbers; `types` are those of all fields, `expires` says that items may.
 
     DeclarationError, with the reason, where its options cannot work.
     """
     name, options = field.name, field.options
-    why_not = _no_sort_key(name, layout)
+    why_not = _no_sort_key(name, layout) or ("what expires would free its number" if expires else "")
     highest = _highest(name, options, layout)
     if (options.strategy or ("counter" if why_not else "sort_key")) == "sort_key":
         _check_sort_key(name, options, why_not, tagged=tagged)

@@ -14,7 +14,6 @@ from typing import Any, TypeAlias
 
 from singletable.errors import FieldNotLoaded, NumberNotAssigned
 from singletable.fields import MISSING, Field, computed
-from singletable.increments import AutoIncrement
 
 __all__ = ["core_schema_of", "json_schema_of"]
 
@@ -77,7 +76,7 @@ def _taken(field: Field[Any], handler: Any) -> Any:
 def _shown(field: Field[Any], handler: Any) -> Any:
     from pydantic_core import core_schema
 
-    required = not isinstance(field, AutoIncrement)
+    required = not field.assigned
     return core_schema.typed_dict_field(_schema(field, handler), required=required)
 
 

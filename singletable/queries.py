@@ -104,6 +104,7 @@ class Query(Generic[E_co]):
     """The part that `is_in` names, with its values."""
     shown: tuple[str, ...] | None = None
     """The fields that `only` names."""
+    shows_expired: bool = False
     written: Item = field(init=False, repr=False)
     """The partition key attributes; while the scope is open they stand for no partition."""
     spans: tuple[Span, ...] = field(init=False, repr=False)
@@ -352,19 +353,21 @@ class Query(Generic[E_co]):
             )
         return replace(self, strong=True)
 
+    def include_expired(self) -> Query[E_co]:
+        """Give what has expired too, as long as DynamoDB has not swept it; otherwise it counts as absent."""
+        return replace(self, shows_expired=True)
+
     def __bool__(self) -> bool:
         no_truth("a query", "store.first(query) is None where nothing is found; store.count(query) counts")
 
     def __repr__(self) -> str:
         steps = [f".{step.operator}({', '.join(name for name, _ in step.parts)})" for step in self.narrowings]
         steps += [] if self.choices is None else [f".is_in({self.choices[0]})"]
-        steps += [".where(...)"] if self.condition is not None else []
-        steps += [] if self.ascending else [".descending()"]
-        steps += [] if self.most is None else [".limit(...)"]
-        steps += [".consistent()"] if self.strong else []
-        return (
-            f"<query {self.entity.__name__} {self.layout} given {', '.join(self.values) or 'nothing'}{''.join(steps)}>"
-        )
+        said = {".where(...)": self.condition is not None, ".descending()": not self.ascending}
+        said |= {".limit(...)": self.most is not None, ".consistent()": self.strong}
+        steps += [word for word, on in {**said, ".include_expired()": self.shows_expired}.items() if on]
+        given = ", ".join(self.values) or "nothing"
+        return f"<query {self.entity.__name__} {self.layout} given {given}{''.join(steps)}>"
 
     def __iter__(self) -> NoReturn:
         raise UsageError("a query holds no entities", hint="run it: for entity in store.query(query): ...")
@@ -388,7 +391,6 @@ def _several(name: str, given: Iterable[object]) -> tuple[object, ...]:
 
 
 def _above(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
-    """Say whether one path is a node above another."""
     return one != other and other[: len(one)] == one
 
 

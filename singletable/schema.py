@@ -30,6 +30,7 @@ from singletable.layouts import Layout
 from singletable.numbering import Numbering, adopted_keys
 from singletable.options import check_attribute
 from singletable.scopes import Scope, read_scope
+from singletable.stamped import UNSTAMPED, Stamps, TimeToLive
 from singletable.uniques import Uniqueness
 
 __all__ = [
@@ -85,13 +86,12 @@ class Table:
         raw: bool | str = False,
     ) -> None:
         _check_names(name, tag)
-        self.ttl = ttl
+        self.lasting: TimeToLive = TimeToLive(ttl)
         self.name = name
         self.pk: KeyColumn = KeyColumn.of(pk)
         self.sk: KeyColumn | None = None if sk is None else KeyColumn.of(sk)
         self.indexes: tuple[GlobalIndex | LocalIndex, ...] = read_indexes(indexes)
-        self.raw = raw
-        self.tag = tag
+        self.raw, self.tag = raw, tag
         self.untagged = "by_key" if tag is None else untagged
         self._entities: weakref.WeakValueDictionary[tuple[str, str], type] = weakref.WeakValueDictionary()
         self._reached: dict[tuple[object, ...], bool] = {}
@@ -113,6 +113,7 @@ class Table:
             raise DeclarationError(f"table {self.name!r} has two indexes of one name: {', '.join(names)}")
         if self.sk is not None and self.pk.name == self.sk.name:
             raise DeclarationError(f"table {self.name!r}: partition and sort key are both called {self.pk.name!r}")
+        self.lasting.check((*TAKEN, self.tag, *(column.name for column in self.columns)))
         for column in self.columns:
             if column.name in TAKEN or column.name == self.tag:
                 what = "singletable's own" if column.name in TAKEN else "the type tag"
@@ -126,6 +127,11 @@ class Table:
                 raise DeclarationError(
                     f"table {self.name!r}: {column.name!r} is a number in one key and text in another"
                 )
+
+    @property
+    def ttl(self) -> str | None:
+        """The attribute with the second at which an item expires: the one declared, or that of an ExpiresAt field."""
+        return self.lasting.attribute
 
     @property
     def columns(self) -> tuple[KeyColumn, ...]:
@@ -150,7 +156,7 @@ class Table:
     @property
     def carried(self) -> tuple[str, ...]:
         """The attributes that an index which names some holds in any case: without them its rows cannot be told."""
-        return () if self.tag is None else (self.tag,)
+        return tuple(name for name in (self.tag, self.ttl) if name is not None)
 
     def named_by(self, index: GlobalIndex | LocalIndex) -> tuple[str, ...]:
         """Give the attributes that an index projects by name: none where it projects all or keys alone.
@@ -270,6 +276,7 @@ class Model:
     family: object
     patterns: tuple[str, ...]
     uniques: tuple[Uniqueness, ...] = ()
+    stamps: Stamps = UNSTAMPED
 
     def under(self, scope: Scope | None) -> Model:
         """Give the model as it stands in a store's scope: every key and every counter begins with it."""

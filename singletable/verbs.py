@@ -162,12 +162,14 @@ class Verbs:
     ) -> Operation[E]:
         """Make the operation of `update`, which gives the new entity when it is run alone."""
         ref = self.handed.referred(what)
-        loaded = None if isinstance(what, Ref) or left_out(what) is not None else what
-        return cast("Operation[E]", Update(ref, changes_of(model_of(ref.entity), changes), when, loaded))
+        given = None if isinstance(what, Ref) else what
+        loaded = None if given is None or left_out(given) is not None else given
+        made = Update(ref, changes_of(model_of(ref.entity), changes), when, loaded, given=given)
+        return cast("Operation[E]", made)
 
     def delete(self, what: Ref[E] | E, when: Condition | None) -> Delete[E]:
         """Make the operation of `delete`."""
-        return Delete(self.handed.referred(what), when)
+        return Delete(self.handed.referred(what), when, given=None if isinstance(what, Ref) else what)
 
     def get_many(self, refs: Iterable[Ref[E]], missing: Missing, consistent: bool) -> GetMany[E]:
         """Make the operation of `get_many`."""
@@ -197,9 +199,7 @@ class Verbs:
         """Make the operation of `add_index`."""
         return AddIndex(self.table, self.handed.index(index), seconds("add_index(timeout=)", timeout))
 
-    def scan(
-        self, entity: type[E], segments: int, where: Condition | None, limit: int | None, consistent: bool
-    ) -> Scan[E]:
+    def scan(self, entity: type[E], consistent: bool, include_expired: bool, **reading: Any) -> Scan[E]:
         """Make what `scan` reads."""
         if self.table.scope is not None:
             raise UsageError(
@@ -207,7 +207,8 @@ class Verbs:
                 hint="query instead; to list all of a kind give it an index key: "
                 'Key(on=gsi1, pk="#ORDERS", sk="#{order_id}")',
             )
-        return Scan(self.handed.kind(entity), segments, where, limit, flag(consistent))
+        expired = flag(include_expired, "include_expired")
+        return Scan(self.handed.kind(entity), consistent=flag(consistent), shows_expired=expired, **reading)
 
     def page(self, sources: Sequence[Any], merged: bool, **options: Any) -> TakePage[Any]:
         """Make the operation of `page`."""
@@ -233,7 +234,8 @@ class Verbs:
 
     def delete_many(self, what: Iterable[Ref[Entity] | Entity], progress: Progress | None) -> DeleteMany:
         """Make the operation of `delete_many`."""
-        return DeleteMany(self.handed.all_referred(what), progress)
+        refs, given = self.handed.all_given(what)
+        return DeleteMany(refs, progress, given)
 
 
 def _missing(verb: str, given: Missing) -> Missing:

@@ -197,10 +197,13 @@ class Reads(Running):
         where: Condition | None = None,
         limit: int | None = None,
         consistent: bool = False,
+        include_expired: bool = False,
     ) -> AsyncRows[E]:
         """Read every item of an entity by going through the whole table, in no order.
 
         DynamoDB reads and bills all items of the table, whoever's they are; `where` filters after that, and `limit`
-        counts after the filter. With `segments` so many parts of the table are read at the same time.
+        counts after the filter. With `segments` so many parts of the table are read at the same time. What has expired
+        is left out, unless `include_expired`.
         """
-        return AsyncRows(self._verbs.scan(entity, segments, where, limit, consistent), self.run)
+        scan = self._verbs.scan(entity, consistent, include_expired, segments=segments, where=where, limit=limit)
+        return AsyncRows(scan, self.run)

@@ -25,6 +25,7 @@
     ├── NotFound
     ├── AlreadyExists
     ├── ConditionFailed
+    │   └── VersionConflict         the item was written since it was read
     ├── UniqueViolation             another item has the value
     ├── ForeignItem                 another entity stands at the key
     ├── SeveralFound                several items where one was looked for
@@ -73,6 +74,7 @@ from singletable.errors.operating import (
     UniqueViolation,
     Unprocessed,
     UsageError,
+    VersionConflict,
 )
 from singletable.errors.root import SingleTableError
 from singletable.errors.values import (
@@ -135,6 +137,7 @@ __all__ = [
     "Unreachable",
     "UnresolvedName",
     "UsageError",
+    "VersionConflict",
     "closest",
     "kind_of",
 ]

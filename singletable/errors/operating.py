@@ -18,6 +18,7 @@ __all__ = [
     "UniqueViolation",
     "Unprocessed",
     "UsageError",
+    "VersionConflict",
 ]
 
 
@@ -68,6 +69,13 @@ class ConditionFailed(SingleTableError):
 
     code = "ST5004"
     current: object | None
+
+
+class VersionConflict(ConditionFailed):
+    """The item was written since the entity was read: `given` is what was handed in, `current` what stands, or None."""
+
+    code = "ST5013"
+    given: object
 
 
 class UniqueViolation(SingleTableError):

@@ -8,12 +8,14 @@ may stand at the key, which the guard of a single delete spares. Everywhere else
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, Generic, TypeVar
 
-from singletable.entity import Entity
+from singletable.entity import Entity, changed
 from singletable.errors import UsageError
+from singletable.mapping import provisional
 from singletable.operations.context import Context, in_parallel
 from singletable.operations.delete import Delete
 from singletable.operations.many import (
@@ -56,7 +58,9 @@ class PutMany(Generic[E]):
             _check_kind(context.model(kind))
         if any(map(awaits_number, self.entities)):
             _check(context, self.entities)
-        made = yield from drawn(context, self.entities)
+        numbered = yield from drawn(context, self.entities)
+        now = context.clock()
+        made = [_stamped(context, entity, now) for entity in numbered]
         requests = [{"PutRequest": {"Item": _item(context, entity)}} for entity in made]
         check_distinct(context, made)
         tally = Tally(len(made), self.progress)
@@ -76,15 +80,18 @@ class DeleteMany:
 
     refs: tuple[Ref[Entity], ...]
     progress: Progress | None = None
+    given: Mapping[Ref[Entity], Entity] = field(default_factory=dict[Ref[Entity], Entity], repr=False)
+    """The entities that were handed in whose version is to be checked."""
 
     def steps(self, context: Context) -> Steps[None]:
         """Ask once for each key: in batches of 25, or singly where a delete has a condition; several at a time."""
         bound = [context.bound(ref) for ref in self.refs]
         given = {place_of(each.layout, each.key): ref for ref, each in zip(self.refs, bound, strict=True)}
         refs = tuple(map(context.bound, given.values()))
+        held = [self.given.get(ref) for ref in given.values()]
         tally = Tally(len(refs), self.progress)
-        singly = [position for position, ref in enumerate(refs) if _is_guarded(context.model(ref.entity))]
-        flows = [one_by_one(tally, {position: _deleting(context, refs[position])}) for position in singly]
+        singly = [at for at, ref in enumerate(refs) if held[at] is not None or _is_guarded(context.model(ref.entity))]
+        flows = [one_by_one(tally, {at: _deleting(context, refs[at], held[at])}) for at in singly]
         others = [position for position in range(len(refs)) if position not in set(singly)]
         for part in slices(others, BATCH_ITEMS):
             requests = {position: {"DeleteRequest": {"Key": refs[position].key}} for position in part}
@@ -99,11 +106,17 @@ def _batches(context: Context, entities: list[E], requests: list[dict[str, Any]]
     return [WriteBatch(context.model(type(entities[0])).primary, dict(part), tally) for part in parts]
 
 
-def _deleting(context: Context, ref: Ref[Any]) -> Callable[[], Steps[None]]:
+def _deleting(context: Context, ref: Ref[Any], given: Entity | None) -> Callable[[], Steps[None]]:
     def steps() -> Steps[None]:
-        yield from Delete(ref).steps(context)
+        yield from Delete(ref, given=given).steps(context)
 
     return steps
+
+
+def _stamped(context: Context, entity: E, now: datetime) -> E:
+    """Give an entity as it is put: with the times that the store gives it."""
+    stamps = context.model(type(entity)).stamps
+    return changed(entity, stamps.put(entity.__dict__, now)) if stamps.fields else entity
 
 
 def _item(context: Context, entity: Entity) -> Item:
@@ -117,7 +130,7 @@ def _check(context: Context, entities: Sequence[Entity]) -> None:
         mapper = context.mapper(type(entity))
         mapper.check(entity)
         if not awaits_number(entity):
-            mapper.encode(entity)
+            mapper.encode(provisional(mapper.model, entity))
     check_distinct(context, entities)
 
 
@@ -125,6 +138,11 @@ def _check_kind(model: Model) -> None:
     if model.uniques:
         raise UsageError(
             f"{model.name} has unique values, whose guards a batch cannot make",
+            hint="store.create_many(...) creates many; use store.put(...) for each that is to be replaced",
+        )
+    if model.stamps.counter() is not None:
+        raise UsageError(
+            f"{model.name} has a version, which needs a condition that a batch cannot make",
             hint="store.create_many(...) creates many; use store.put(...) for each that is to be replaced",
         )
     if model.sort_key_number is not None:

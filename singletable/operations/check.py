@@ -12,6 +12,7 @@ from singletable.operations.actions import Action
 from singletable.operations.carrying import carry_out
 from singletable.operations.context import Context, Stamp
 from singletable.operations.drafts import Draft, Verdict
+from singletable.operations.expiring import seen
 from singletable.operations.writing import absent, owned, refused
 from singletable.queries import Ref
 from singletable.schema import model_of
@@ -55,7 +56,7 @@ class Check:
         mapper, prepared = context.mapper(self.ref.entity), replace(self, stamp=stamp)
 
         def judged(refusal: Refusal) -> Verdict[None]:
-            return refused(mapper, refusal, prepared, taken=False)
+            return refused(mapper, seen(mapper.model.table, refusal, stamp.now), prepared, taken=False)
 
         own = owned(mapper.model, stamp.now)
         there = ~absent(mapper.model, stamp.now) if own is None else own

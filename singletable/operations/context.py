@@ -13,6 +13,7 @@ from singletable.cursors import Signing
 from singletable.entity import Entity
 from singletable.errors import UsageError
 from singletable.mapping import Mapper, kind_of_item, mapper_of
+from singletable.operations.expiring import has_expired
 from singletable.queries import Query, Ref
 from singletable.schema import Model, kinds_of, model_of
 from singletable.scopes import Scope
@@ -118,12 +119,14 @@ class Context:
         """Give a query as it stands in this store: only of this may `layout`, `partition` and `spans` be read."""
         return query if query.layout.scope is self.scope else query.under(self.scope)
 
-    def read(self, entity: type[E], item: Item | None) -> E | None:
-        """Read what a look-up answered, of an abstract class as the kind that it is.
+    def read(self, entity: type[E], item: Item | None, now: datetime | None = None) -> E | None:
+        """Read what a look-up answered at some time (else now), of an abstract class as the kind that it is.
 
-        None where nothing or a tombstone stands there, ForeignItem where another entity's item does.
+        None where nothing, a tombstone or what has expired stands there, ForeignItem where another entity's item does.
         """
         kinds = self.kinds(entity)
+        if kinds[0].table.ttl is not None and has_expired(kinds[0].table, item, now or self.clock()):
+            return None
         own = next((each for each in kinds if item is not None and kind_of_item(each, item) == "own"), kinds[0])
         mapper: Mapper[E] = self.mapper(own.entity)
         return mapper.read(item)

@@ -12,13 +12,14 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field, replace
 from typing import Generic, TypeVar
 
-from singletable.entity import Entity, evolve
+from singletable.entity import Entity, changed, evolve
 from singletable.mapping import Mapper
 from singletable.numbering import Numbering
 from singletable.operations.actions import Action
 from singletable.operations.carrying import carry_out
 from singletable.operations.context import Context, Stamp
 from singletable.operations.drafts import Done, Draft, Verdict
+from singletable.operations.expiring import seen
 from singletable.operations.guards import holding_of, taken
 from singletable.operations.increment import Race, assigned, next_number, numbers_range
 from singletable.operations.writing import absent, already_exists, carries, key_of, unknown, with_create_id
@@ -88,8 +89,9 @@ def draft_of_new(
 
     `lost` says what it means that something else does (AlreadyExists), `kept` is called when the put was carried out.
     """
-    item = with_create_id(mapper.encode(entity), stamp.id)
     prepared = Create(entity, stamp=stamp, drawn=True)
+    entity = changed(entity, mapper.model.stamps.created(entity.__dict__, stamp.now))
+    item = with_create_id(mapper.encode(entity), stamp.id)
 
     def answer(_: Item | None) -> E:
         if kept is not None:
@@ -101,7 +103,8 @@ def draft_of_new(
             return Done(answer(None))
         if refusal.sent > 1:
             return unknown(prepared)
-        return already_exists(mapper, refusal.item) if lost is None else lost(refusal)
+        told = seen(mapper.model.table, refusal, stamp.now)
+        return already_exists(mapper, told.item) if lost is None else lost(told)
 
     key = key_of(mapper.model, item)
     return Draft(

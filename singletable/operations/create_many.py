@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from singletable.entity import Entity
+from singletable.mapping import provisional
 from singletable.operations.context import Context, in_parallel
 from singletable.operations.create import Create
 from singletable.operations.increment import numbers_range, refuse_given
@@ -61,7 +62,7 @@ def _check(context: Context, entity: Entity) -> None:
     mapper.check(entity)
     refuse_given(mapper.model, entity)
     if all(number.name in entity.__dict__ for number in mapper.model.numbers):
-        mapper.encode(entity)
+        mapper.encode(provisional(mapper.model, entity))
 
 
 def _parts(

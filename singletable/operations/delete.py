@@ -12,24 +12,28 @@ from typing import Generic, TypeVar
 from singletable.belonging import check_condition
 from singletable.entity import Entity
 from singletable.expressions import Condition, Path, all_of
+from singletable.judging import holds
 from singletable.mapping import GONE, kind_of_item
 from singletable.operations.actions import Action, checked
 from singletable.operations.carrying import carry_out
 from singletable.operations.context import Context, Stamp, backoff
 from singletable.operations.drafts import Again, Beside, Done, Draft, Verdict
+from singletable.operations.expiring import has_expired, judged_alive, seen
 from singletable.operations.get import get_call
 from singletable.operations.guards import NOTHING, Move, holding_of
 from singletable.operations.sending import send
 from singletable.operations.writing import (
     absent,
+    at_version,
     carries,
     contended,
-    free_or_own,
     owned,
     read_after,
     refused,
+    replaceable,
     stands,
     unknown,
+    version_conflict,
 )
 from singletable.queries import Ref
 from singletable.schema import GONE_AT, WRITE_ID, Model, model_of
@@ -53,6 +57,8 @@ class Delete(Generic[E]):
 
     ref: Ref[E]
     when: Condition | None = None
+    given: E | None = field(default=None, kw_only=True, repr=False)
+    """The entity that was handed in: its version is checked."""
     stamp: Stamp | None = field(default=None, kw_only=True, repr=False)
 
     def __post_init__(self) -> None:
@@ -90,22 +96,27 @@ class _Deleting(Generic[E]):
         self._stamp = stamp
         self._pauses = backoff(context, ATTEMPTS, base=0.005, cap=0.1)
         self.model = self._mapper.model
+        self._held = at_version(self.model, delete.given)
+        self._when = judged_alive(self.model.table, delete.when, stamp.now)
         self.ref = delete.ref
 
     def draft(self, standing: Item | None, left: frozenset[str] = frozenset()) -> Draft[E | None]:
         """Draft the delete of an item that stands so; of None where that does not matter, or none stood there."""
-        own = None if standing is None or kind_of_item(self.model, standing) != "own" else standing
+        alive = None if has_expired(self.model.table, standing, self._stamp.now) else standing
+        own = None if alive is None or kind_of_item(self.model, alive) != "own" else alive
         old = None if own is None else self._mapper.decode(own)
 
         def answer(deleted: Item | None) -> E | None:
-            return old if deleted is None else read_after(self._mapper, deleted, "deleted")
+            if deleted is None or has_expired(self.model.table, deleted, self._stamp.now):
+                return old
+            return read_after(self._mapper, deleted, "deleted")
 
         def judged(refusal: Refusal) -> Verdict[E | None]:
             return self._judged(refusal, own, old)
 
         action = self._burying() if self.model.leaves_tombstones else self._removing()
         if self.model.uniques and (own is None or old is None):
-            nothing = all_of((_nothing(self.model, self._stamp), self._delete.when))
+            nothing = all_of((_nothing(self.model, self._stamp), self._when))
             return Draft(Action("delete", self.ref.key, nothing), answer, judged, self._delete)
         if own is None or old is None:
             return Draft(action, answer, judged, self._delete)
@@ -125,25 +136,37 @@ class _Deleting(Generic[E]):
         return tuple(move.beside(self.model, self._stamp))
 
     def _judged(self, refusal: Refusal, own: Item | None, old: E | None) -> Verdict[E | None]:
-        model, item, when = self.model, refusal.item, self._delete.when
         if carries(refusal, WRITE_ID, self._stamp.id):
             return Done(old)
         if refusal.sent > 1:
             return unknown(self._delete)
-        if model.uniques and item is not None and kind_of_item(model, item) == "own" and self._differs(own, item):
-            pause = next(self._pauses, None)
-            if pause is None:
-                return contended(self._mapper, item, "its unique values", ATTEMPTS)
-            return Again(pause, lambda: at_once(self.draft(item)))
-        if when is None and not _is_foreign(model, item):
-            return Done(None, instead=Action("check", self.ref.key, _nothing(model, self._stamp)))
+        refusal = seen(self.model.table, refusal, self._stamp.now)
+        item = refusal.item
+        if item is not None and kind_of_item(self.model, item) == "own":
+            changed = self._changed(own, item)
+            if changed is not None:
+                return changed
+        if self._delete.when is None and not _is_foreign(self.model, item):
+            return Done(None, instead=Action("check", self.ref.key, _nothing(self.model, self._stamp)))
         return refused(self._mapper, refusal, self._delete, taken=False)
+
+    def _changed(self, own: Item | None, item: Item) -> Verdict[E | None] | None:
+        """Say what it means that the item stands otherwise than it was taken to; None where it does not."""
+        given = self._delete.given
+        if given is not None and self._held is not None and not holds(self._held, item):
+            return version_conflict(self._mapper, item, given)
+        if not self.model.uniques or not self._differs(own, item):
+            return None
+        pause = next(self._pauses, None)
+        if pause is None:
+            return contended(self._mapper, item, "its unique values", ATTEMPTS)
+        return Again(pause, lambda: at_once(self.draft(item)))
 
     def _differs(self, own: Item | None, item: Item) -> bool:
         return own is None or any(own.get(name) != item.get(name) for name in self._attributes())
 
     def _removing(self) -> Action:
-        condition = all_of((free_or_own(self.model, self._stamp.now), self._delete.when))
+        condition = all_of((replaceable(self.model, self._stamp.now, self._held), self._when))
         return Action("delete", self.ref.key, condition, returning="ALL_OLD")
 
     def _burying(self) -> Action:
@@ -151,7 +174,7 @@ class _Deleting(Generic[E]):
         stone: Item = {**self.ref.key, GONE_AT: seconds, WRITE_ID: {"S": self._stamp.id}}
         if self.model.table.tag is not None:
             stone[self.model.table.tag] = {"S": GONE}
-        condition = all_of((owned(self.model, self._stamp.now), self._delete.when))
+        condition = all_of((owned(self.model, self._stamp.now), self._held, self._when))
         return Action("put", self.ref.key, condition, item=stone, returning="ALL_OLD")
 
 

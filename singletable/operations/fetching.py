@@ -18,7 +18,7 @@ from singletable.operations.context import Context
 from singletable.queries import Query
 from singletable.schema import Model, Table
 
-__all__ = ["fetched", "holds_tag", "readers"]
+__all__ = ["fetched", "holds_tag", "holds_ttl", "readers"]
 
 E = TypeVar("E", bound=Entity)
 
@@ -42,6 +42,11 @@ def _reader(mapper: Mapper[E], query: Query[E]) -> Mapper[E]:
 def holds_tag(query: Query[Any], table: Table) -> bool:
     """Say whether the rows of the query's index have the tag, and can be filtered by it."""
     return query.layout.held is None or table.tag in query.layout.held
+
+
+def holds_ttl(query: Query[Any], table: Table) -> bool:
+    """Say whether the rows of the query's index have the time to live; a row without it is never seen to expire."""
+    return query.layout.held is None or table.ttl in query.layout.held
 
 
 def fetched(context: Context, query: Query[Any], shown: Iterable[str]) -> list[str]:

@@ -54,7 +54,8 @@ class GetMany(Generic[E]):
         _check_left([given[place] for _, left in answers for place in left], len(asked))
         items = {place: item for found, _ in answers for place, item in found.items()}
         wanted = dict.fromkeys(zip((ref.entity for ref in self.refs), places, strict=True))
-        found = {(entity, place): context.read(entity, items.get(place)) for entity, place in wanted}
+        now = context.clock()
+        found = {(entity, place): context.read(entity, items.get(place), now) for entity, place in wanted}
         return self._answer([found[ref.entity, place] for ref, place in zip(self.refs, places, strict=True)])
 
     def _batches(self, asked: Mapping[Hashable, Ref[E]]) -> list[ReadBatch]:

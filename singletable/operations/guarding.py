@@ -70,7 +70,7 @@ class Guard:
         answer = yield from send(context, get_call(context, ref, consistent=True))
         item: Item = answer.get("Item", {})
         model, attributes = mapper.model, _attributes(mapper.model)
-        found = mapper.read(item or None)
+        found = context.read(self.ref.entity, item or None, stamp.now)
         held = all_of(stands(Path((name,)), item.get(name)) for name in attributes)
         ttl = None if model.table.ttl is None else item.get(model.table.ttl)
         guards = () if found is None else taken(model, ref.key, guards_of(model, values_of(found), ttl), stamp)

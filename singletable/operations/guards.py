@@ -86,9 +86,10 @@ def is_guard_of(guard: Item | None, key: Item) -> bool:
 
 def holder_of(model: Model, guard: Item | None) -> Ref[Any] | None:
     """Refer to the item a guard says has the value; None where it does not tell."""
-    key = {} if guard is None else guard.get(OF, {}).get("M", {})
+    key: Item = {} if guard is None else guard.get(OF, {}).get("M", {})
+    entity: type[Any] = model.entity
     parts = model.primary.parse(key)
-    return None if parts is None else refer(model.entity, model.primary, parts)
+    return None if parts is None else refer(entity, model.primary, parts)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Generic, TypeVar
 
 from singletable.belonging import check_condition
-from singletable.entity import Entity
+from singletable.entity import Entity, changed
 from singletable.errors import UsageError
 from singletable.expressions import Condition, Path, all_of
 from singletable.judging import holds
@@ -22,18 +22,20 @@ from singletable.operations.carrying import carry_out
 from singletable.operations.context import Context, Stamp, backoff
 from singletable.operations.create import draft_numbered, turn_of
 from singletable.operations.drafts import Again, Beside, Done, Draft, Verdict
+from singletable.operations.expiring import judged_alive, seen
 from singletable.operations.guards import Move, holding_of, taken
 from singletable.operations.increment import assigned, forget_highest
 from singletable.operations.writing import (
     absent,
+    at_version,
     carries,
     contended,
-    free_or_own,
-    has_expired,
     key_of,
     owned,
     refused,
+    replaceable,
     stands,
+    version_conflict,
     with_create_id,
 )
 from singletable.schema import CREATE_ID, WRITE_ID
@@ -108,26 +110,42 @@ class _Replacing(Generic[E]):
         self._put = put
         self._stamp = stamp
         self._pauses = backoff(context, ATTEMPTS, base=0.005, cap=0.1)
-        item = mapper.encode(put.entity)
+        model = mapper.model
+        entity = changed(put.entity, model.stamps.put(put.entity.__dict__, stamp.now))
+        item = mapper.encode(entity)
         if CREATE_ID not in item:
             item = with_create_id(item, stamp.id)
-        if put.when is not None:
+        self._held = at_version(model, put.entity)
+        self._when = judged_alive(model.table, put.when, stamp.now)
+        self._marked = put.when is not None or self._held is not None
+        if self._marked:
             item[WRITE_ID] = {"S": stamp.id}
         self._item = item
-        self._key = key_of(mapper.model, item)
-        self._holding = holding_of(mapper.model, put.entity, item)
+        self._key = key_of(model, item)
+        self._holding = holding_of(model, entity, item)
 
     def first(self) -> Draft[E]:
         """Draft the put on what is not known yet: that it changes no unique value."""
         model = self._mapper.model
         if not model.uniques:
-            return self._draft(free_or_own(model, self._stamp.now), (), None)
-        same = all_of((owned(model, self._stamp.now), self._as_stored(self._item)))
+            return self._draft(self._free(), (), None)
+        same = all_of((owned(model, self._stamp.now), self._as_stored(self._item), self._held))
         return self._draft(same, (), self._item)
+
+    def _free(self) -> Condition | None:
+        """Hold where the entity may stand: in place of nothing only if it was never stored."""
+        model, now = self._mapper.model, self._stamp.now
+        return replaceable(model, now, self._held) if self._is_new else all_of((owned(model, now), self._held))
+
+    @property
+    def _is_new(self) -> bool:
+        """Whether the entity was never stored, as far as its version tells."""
+        version = self._mapper.model.stamps.counter()
+        return version is None or self._put.entity.__dict__.get(version.name) is None
 
     def _draft(self, condition: Condition | None, beside: tuple[Beside[E], ...], known: Item | None) -> Draft[E]:
         """Draft the put on a condition; `known` has the unique values that it takes to stand there."""
-        own = Action("put", self._key, all_of((condition, self._put.when)), item=self._item)
+        own = Action("put", self._key, all_of((condition, self._when)), item=self._item)
 
         def judged(refusal: Refusal) -> Verdict[E]:
             return self._judged(refusal, known)
@@ -139,11 +157,13 @@ class _Replacing(Generic[E]):
         return self._mapper.decode(self._item)
 
     def _judged(self, refusal: Refusal, known: Item | None) -> Verdict[E]:
-        model, item = self._mapper.model, refusal.item
-        if self._put.when is not None and carries(refusal, WRITE_ID, self._stamp.id):
+        model = self._mapper.model
+        if self._marked and carries(refusal, WRITE_ID, self._stamp.id):
             return Done(self._answer(None))
-        if item is not None and has_expired(model.table, item, self._stamp.now):
-            item = None
+        refusal = seen(model.table, refusal, self._stamp.now)
+        item = refusal.item
+        if refusal.sent == 1 and self._is_outdated(item):
+            return version_conflict(self._mapper, item, self._put.entity)
         if not model.uniques or (item is not None and kind_of_item(model, item) != "own"):
             return refused(self._mapper, refusal, self._put, taken=True)
         same = None if known is None else self._as_stored(known)
@@ -154,6 +174,12 @@ class _Replacing(Generic[E]):
             return contended(self._mapper, item, "its unique values", ATTEMPTS)
         return Again(pause, lambda: at_once(self._after(item, frozenset())))
 
+    def _is_outdated(self, item: Item | None) -> bool:
+        """Say whether what stands there is of another version than the entity."""
+        if self._held is None or item is None:
+            return self._held is not None and not self._is_new
+        return kind_of_item(self._mapper.model, item) == "own" and not holds(self._held, item)
+
     def _after(self, standing: Item | None, left: frozenset[str]) -> Draft[E]:
         """Draft the put in place of an item that stands so, or of none."""
         model = self._mapper.model
@@ -161,7 +187,7 @@ class _Replacing(Generic[E]):
             fresh = taken(model, self._key, self._holding, self._stamp)
             return self._draft(absent(model, self._stamp.now), fresh, None)
         before = holding_of(model, self._mapper.decode(standing), standing)
-        condition = all_of((owned(model, self._stamp.now), self._as_stored(standing)))
+        condition = all_of((owned(model, self._stamp.now), self._as_stored(standing), self._held))
 
         def again(guard: str) -> Again[E]:
             return Again(0.0, lambda: at_once(self._after(standing, left | {guard})))

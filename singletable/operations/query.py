@@ -21,11 +21,12 @@ from singletable.keys import BoundTemplate, depth_below
 from singletable.layouts import Layout, wire_key
 from singletable.mapping import Mapper
 from singletable.operations.context import Context, in_parallel
-from singletable.operations.fetching import fetched, holds_tag, readers
+from singletable.operations.expiring import expired
+from singletable.operations.fetching import fetched, holds_tag, holds_ttl, readers
 from singletable.operations.sending import send
 from singletable.operations.writing import owned
 from singletable.queries import Query, Span
-from singletable.schema import Model, kinds_of
+from singletable.schema import Model, Table, kinds_of
 from singletable.wire import Call, Item, Steps
 
 __all__ = ["LIMIT_MOST", "Count", "Found", "Pages", "ReadPage", "next_asked", "place_in", "request"]
@@ -203,12 +204,22 @@ def _sort_key(expressions: Expressions, span: Span) -> str:
 
 
 def all_filters(context: Context, query: Query[Any], *, unseen: bool = False) -> Condition | None:
-    """Give the filter to send: the tag where other items can stand in the range, and the query's own condition."""
+    """Give the filter to send: the tag where other items can stand in the range, and the query's own condition.
+
+    Where items of the table expire it leaves out what has, at the time this page is asked for.
+    """
     models = context.kinds(query.entity)
+    table = models[0].table
     crowded = unseen or _crowded(models, query.layout)
-    tagged = models[0].table.untagged is None and holds_tag(query, models[0].table)
+    tagged = table.untagged is None and holds_tag(query, table)
     tag = any_of(owned(model) for model in models) if crowded and tagged else None
-    return all_of((tag, query.condition))
+    gone = expired(table, context.clock()) if _drops_expired(query, table) else None
+    return all_of((tag, query.condition, None if gone is None else ~gone))
+
+
+def _drops_expired(query: Query[Any], table: Table) -> bool:
+    """Say whether what has expired is left out: an index that does not hold the time to live shows it."""
+    return table.ttl is not None and not query.shows_expired and holds_ttl(query, table)
 
 
 def _crowded(models: Sequence[Model], layout: Layout) -> bool:
@@ -228,7 +239,9 @@ def _crowded(models: Sequence[Model], layout: Layout) -> bool:
 
 def _is_filtered(context: Context, query: Query[Any]) -> bool:
     """Say whether some of the rows that are asked for may not be given."""
-    return _crowded(context.kinds(query.entity), query.layout) or query.condition is not None or not _exact(query)
+    models = context.kinds(query.entity)
+    dropped = _drops_expired(query, models[0].table)
+    return dropped or _crowded(models, query.layout) or query.condition is not None or not _exact(query)
 
 
 def _must_see(query: Query[Any]) -> bool:

@@ -9,7 +9,7 @@ of the table; a step reads a page of each at the same time and gives all of it o
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from singletable.entity import Entity
@@ -17,6 +17,7 @@ from singletable.errors import QueryError, kind_of
 from singletable.expressions import Condition, Expressions, all_of, any_of
 from singletable.mapping import Mapper
 from singletable.operations.context import Context, in_parallel
+from singletable.operations.expiring import expired
 from singletable.operations.query import LIMIT_MOST, Found
 from singletable.operations.sending import send
 from singletable.operations.writing import owned
@@ -43,6 +44,7 @@ class Scan(Generic[E]):
     where: Condition | None = None
     limit: int | None = None
     consistent: bool = False
+    shows_expired: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
         kinds_of(self.entity)
@@ -134,7 +136,10 @@ def _request(context: Context, scan: Scan[Any], mappers: Sequence[Mapper[Any]]) 
     """Write a scan as the parameters of a Scan request, with the tag as a filter where the table has one."""
     params: dict[str, Any] = {"TableName": context.table}
     expressions = Expressions()
-    kept = all_of((any_of(owned(mapper.model) for mapper in mappers), scan.where))
+    table = mappers[0].model.table
+    gone = None if scan.shows_expired or table.ttl is None else expired(table, context.clock())
+    own = any_of(owned(mapper.model) for mapper in mappers)
+    kept = all_of((own, scan.where, None if gone is None else ~gone))
     if kept is not None:
         params["FilterExpression"] = expressions.condition(kept)
     if scan.consistent:

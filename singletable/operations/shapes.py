@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from singletable.expressions import Condition, Path
+from singletable.expressions import Condition, Function, Path
 from singletable.operations.context import Context
 from singletable.operations.scan import Scan
 from singletable.queries import Query
@@ -29,7 +29,7 @@ def _kinds(context: Context, entity: type) -> list[str]:
 
 
 def _scan(context: Context, scan: Scan[Any]) -> tuple[object, ...]:
-    return "scan", _kinds(context, scan.entity), _condition(scan.where)
+    return "scan", _kinds(context, scan.entity), _condition(scan.where), scan.shows_expired
 
 
 def _query(context: Context, query: Query[Any]) -> tuple[object, ...]:
@@ -37,7 +37,7 @@ def _query(context: Context, query: Query[Any]) -> tuple[object, ...]:
     return (
         *("query", _kinds(context, query.entity), query.layout.index, str(query.layout), _wire(query.partition)),
         *("up" if query.ascending else "down", sorted(query.values), range_shape, query.depth is not None),
-        *(None if query.choices is None else query.choices[0], _condition(query.condition)),
+        *(None if query.choices is None else query.choices[0], _condition(query.condition), query.shows_expired),
     )
 
 
@@ -50,10 +50,18 @@ def _condition(condition: Condition | None) -> object:
     if condition is None:
         return None
     operands = [_operand(operand) for operand in condition.operands]
+    if condition.operator == "OR" and operands[0] == operands[1] and _is_choice(operands[0]):
+        return operands[0]  # an `IN` that had too many values for one
     return condition.operator, operands[:2] if condition.operator == "IN" else operands
+
+
+def _is_choice(shape: object) -> bool:
+    return isinstance(shape, tuple) and shape[:1] == ("IN",)
 
 
 def _operand(operand: object) -> object:
     if isinstance(operand, Condition):
         return _condition(operand)
+    if isinstance(operand, Function):
+        return operand.name, [_operand(term) for term in operand.terms]
     return operand.segments if isinstance(operand, Path) else type(operand).__name__

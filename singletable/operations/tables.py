@@ -15,6 +15,7 @@ from singletable.errors import OutcomeUnknown, ServiceError, SingleTableError, T
 from singletable.operations.context import Context
 from singletable.operations.sending import NOT_THERE, send, table_missing
 from singletable.operations.shape import TableDiff, compare, definition
+from singletable.operations.sweeping import sweeping
 from singletable.schema import Table
 from singletable.wire import Call, Pause, Refusal, Steps
 
@@ -30,6 +31,7 @@ class CreateTable:
     """Make the table with its indexes, paid per request, and wait until it can be used.
 
     Does nothing where it is there already in this shape; TableMismatch, with the differences, where it has another.
+    Where items expire, DynamoDB is told to sweep them; an engine that cannot (dynalite) just keeps them.
     """
 
     table: Table
@@ -43,6 +45,8 @@ class CreateTable:
         diff = compare(self.table, described, context.table)
         if diff:
             raise mismatch(diff)
+        if self.table.ttl is not None:
+            yield from sweeping(context, self.table.ttl)
 
 
 @dataclass(frozen=True, slots=True)

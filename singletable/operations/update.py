@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import Any, Generic, TypeVar
 
 from singletable.belonging import check_condition
@@ -27,17 +28,18 @@ from singletable.errors import (
 )
 from singletable.expressions import Change, Condition, Path, all_of
 from singletable.fields import Field, computed
-from singletable.increments import AutoIncrement
-from singletable.mapping import foreign_item, kind_of_item
+from singletable.judging import holds
+from singletable.mapping import ANY_TIME, foreign_item, kind_of_item
 from singletable.operations.actions import Action
 from singletable.operations.carrying import carry_out
 from singletable.operations.context import Context, Stamp, backoff
 from singletable.operations.drafts import Again, Beside, Done, Draft, Verdict
+from singletable.operations.expiring import seen
 from singletable.operations.get import get_call
 from singletable.operations.guards import Move, guards_of
 from singletable.operations.outcome import Outcome, Plan, Standing, check_places, field_of, plan_of
 from singletable.operations.sending import send
-from singletable.operations.writing import absent, carries, owned, read_after, unknown
+from singletable.operations.writing import absent, at_version, carries, owned, read_after, unknown, version_conflict
 from singletable.queries import Ref
 from singletable.schema import WRITE_ID, Model, model_of
 from singletable.wire import AttributeValue, Item, Refusal, Steps, at_once
@@ -62,6 +64,8 @@ class Update(Generic[E]):
     changes: tuple[Change, ...]
     when: Condition | None = None
     loaded: E | None = None
+    given: E | None = field(default=None, kw_only=True, repr=False)
+    """The entity that was handed in, whole or in part: its version is checked."""
     stamp: Stamp | None = field(default=None, kw_only=True, repr=False)
 
     def __post_init__(self) -> None:
@@ -81,19 +85,24 @@ class Update(Generic[E]):
     def turn(self, context: Context) -> Hashable | None:
         """Name the item, where it must be known as it stands."""
         ref = context.bound(self.ref)
-        if not plan_of(context.model(ref.entity), ref, self.changes).must_read:
+        if not self._plan(context, ref, ANY_TIME).must_read:
             return None
         return context.table, "update", *(str(value) for value in ref.key.values())
 
     def draft(self, context: Context, stamp: Stamp) -> Steps[Draft[E | None]]:
         """Draft the update, from the item as it stands where that is needed."""
         ref = context.bound(self.ref)
-        plan = plan_of(context.model(ref.entity), ref, self.changes)
+        plan = self._plan(context, ref, stamp.now)
         tries = _Tries(context, replace(self, ref=ref, stamp=stamp), plan, stamp)
         standing = None
         if plan.must_read:
             standing = Standing(self.loaded, None) if self.loaded is not None else (yield from tries.read())
         return tries.draft(standing)
+
+    def _plan(self, context: Context, ref: Ref[E], now: datetime) -> Plan:
+        """Plan the changes, and those that every update of the entity makes."""
+        model = context.model(ref.entity)
+        return plan_of(model, ref, (*self.changes, *model.stamps.updated(now)))
 
 
 class _Tries(Generic[E]):
@@ -108,12 +117,13 @@ class _Tries(Generic[E]):
         self._stamp = stamp
         self._tried = 0
         self._pauses = backoff(context, ATTEMPTS, base=0.005, cap=0.1)
-        self._marked = any(_unrepeatable(change) for change in update.changes)
+        self._held = at_version(self._mapper.model, update.given)
+        self._marked = any(_unrepeatable(change) for changes in plan.changed.values() for change in changes)
 
     def read(self) -> Steps[Standing]:
         """Read the item as it stands. NotFound where there is none."""
         answer = yield from send(self._context, get_call(self._context, self._ref, consistent=True))
-        found = self._mapper.read(answer.get("Item"))
+        found = self._context.read(self._ref.entity, answer.get("Item"), self._stamp.now)
         if found is None:
             raise _not_found(self._ref)
         return Standing(found, answer["Item"])
@@ -148,7 +158,8 @@ class _Tries(Generic[E]):
         if name is None or standing.item is not None:
             return None if name is None or standing.item is None else standing.item.get(name)
         fields = [field for field in model.fields.values() if field.attribute == name]
-        return fields[0].encoded(standing.entity.__dict__.get(fields[0].name)) if fields else None
+        held = standing.entity.__dict__.get(fields[0].name) if fields else None
+        return None if held is None else fields[0].encoded(held)
 
     def _ttl_after(self, outcome: Outcome, before: AttributeValue | None) -> AttributeValue | None:
         """Give the time to live after the update: what it comes to, or what there was."""
@@ -169,15 +180,18 @@ class _Tries(Generic[E]):
         return self._mapper.read(answer.get("Item"))
 
     def _judged(self, refusal: Refusal, before: Standing | None) -> Verdict[E | None]:
-        model, item = self._mapper.model, refusal.item
+        model = self._mapper.model
+        if self._marked and refusal.item is not None and carries(refusal, WRITE_ID, self._stamp.id):
+            return Done(read_after(self._mapper, refusal.item, "updated"))
+        item = seen(model.table, refusal, self._stamp.now).item
         if item is None or kind_of_item(model, item) == "gone":
             return unknown(self._update) if refusal.sent > 1 else _not_found(self._ref)
         if kind_of_item(model, item) == "foreign":
             return foreign_item(model, item)
-        if self._marked and carries(refusal, WRITE_ID, self._stamp.id):
-            return Done(read_after(self._mapper, item, "updated"))
         if refusal.sent > 1:
             return unknown(self._update)
+        if self._update.given is not None and self._held is not None and not holds(self._held, item):
+            return version_conflict(self._mapper, item, self._update.given)
         return self._again(Standing(self._mapper.decode(item), item), before)
 
     def _again(self, standing: Standing, before: Standing | None) -> Again[E | None] | ConditionFailed:
@@ -195,7 +209,7 @@ class _Tries(Generic[E]):
         changes, model = list(outcome.changes), self._mapper.model
         own = owned(model, self._stamp.now)
         there = ~absent(model, self._stamp.now) if own is None else own
-        guards: list[Condition | None] = [there, *outcome.guards, self._update.when]
+        guards: list[Condition | None] = [there, self._held, *outcome.guards, self._update.when]
         if self._marked:
             mark, write_id = Path((WRITE_ID,)), {"S": self._stamp.id}
             changes.append(Change("set", mark, write_id))
@@ -239,13 +253,13 @@ def _check(model: Model, changes: tuple[Change, ...]) -> None:
             )
         if isinstance(each, computed):
             raise UsageError(f"{model.name}.{each.name} is computed", hint="change the fields it is computed from")
+        if each.kept:
+            raise UsageError(f"{model.name}.{each.name} {each.kept}", hint="leave it out of the update")
         if each.read_only:
             raise UsageError(
                 f"{model.name}.{each.name} is read-only",
                 hint="its value is given when the entity is made; store.put(...) replaces a whole item",
             )
-        if isinstance(each, AutoIncrement):
-            raise UsageError(f"{model.name}.{each.name} is drawn when the entity is created, and kept")
 
 
 def _unrepeatable(change: Change) -> bool:

@@ -12,46 +12,42 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TypeVar
 
-from singletable.entity import Entity
-from singletable.errors import AlreadyExists, ConditionFailed, CorruptItem, OutcomeUnknown, SingleTableError
+from singletable.entity import Entity, left_out
+from singletable.errors import (
+    AlreadyExists,
+    ConditionFailed,
+    CorruptItem,
+    FieldNotLoaded,
+    OutcomeUnknown,
+    SingleTableError,
+    VersionConflict,
+)
 from singletable.expressions import Condition, Path, all_of, any_of
-from singletable.judging import holds
 from singletable.mapping import Mapper, foreign_item, kind_of_item
-from singletable.schema import CREATE_ID, Model, Table
+from singletable.operations.expiring import expired
+from singletable.schema import CREATE_ID, Model
 from singletable.wire import AttributeValue, Item, Refusal
 
 __all__ = [
     "absent",
     "already_exists",
+    "at_version",
     "carries",
     "contended",
-    "expired",
     "free_or_own",
-    "has_expired",
     "key_of",
     "owned",
     "read_after",
     "readable",
     "refused",
+    "replaceable",
     "stands",
     "unknown",
+    "version_conflict",
     "with_create_id",
 ]
 
 E = TypeVar("E", bound=Entity)
-
-
-def expired(table: Table, now: datetime | None) -> Condition | None:
-    """Hold for an item that has expired by then; None where items of the table never do, or nobody asks."""
-    if table.ttl is None or now is None:
-        return None
-    return Condition("<=", (Path((table.ttl,)), {"N": str(int(now.timestamp()))}))
-
-
-def has_expired(table: Table, item: Item, now: datetime | None) -> bool:
-    """Say whether an item has expired by then, swept or not."""
-    gone = expired(table, now)
-    return gone is not None and holds(gone, item)
 
 
 def absent(model: Model, now: datetime | None = None) -> Condition:
@@ -80,6 +76,42 @@ def free_or_own(model: Model, now: datetime | None = None) -> Condition | None:
     if model.table.tag is None:
         return None
     return any_of((absent(model, now), owned(model)))
+
+
+def replaceable(model: Model, now: datetime, held: Condition | None) -> Condition | None:
+    """Hold where nothing stands, or an item of this entity of the version that is held."""
+    if held is None:
+        return free_or_own(model, now)
+    return any_of((absent(model, now), all_of((owned(model), held))))
+
+
+def at_version(model: Model, given: Entity | None) -> Condition | None:
+    """Hold where the stored version is that of an entity, none being none; None where nobody counts, or none is given.
+
+    FieldNotLoaded for an entity that was read without its version.
+    """
+    version = model.stamps.counter()
+    if version is None or given is None:
+        return None
+    if version.name in (left_out(given) or ()):
+        raise FieldNotLoaded(
+            f"{model.name}.{version.name} was not read: nobody can tell whether the item is still the same",
+            hint="name it in only() too, or write by reference: it is not checked then",
+            field=version.name,
+        )
+    held = given.__dict__.get(version.name)
+    return stands(version.path, None if held is None else version.encoded(held))
+
+
+def version_conflict(mapper: Mapper[E], item: Item | None, given: Entity) -> VersionConflict:
+    """Make the error for an entity whose item was written by others since."""
+    what = "nothing stands there any more" if item is None else "it was written since this entity was read"
+    return VersionConflict(
+        f"{mapper.model.name}: {what}",
+        hint="read it again and do it anew; error.current is the entity as it stands, error.given what was handed in",
+        current=readable(mapper, item),
+        given=given,
+    )
 
 
 def key_of(model: Model, item: Item) -> Item:

@@ -33,8 +33,8 @@ KEYS = (
 )
 OPERATIONS = rooms(
     """
-    context sending actions drafts writing commit carrying counters guards increment get create put
-    delete check outcome update fetching query merge collection scan places shapes branches page
+    expiring context sending actions drafts writing commit carrying counters guards increment get create put
+    delete sweeping check outcome update fetching query merge collection scan places shapes branches page
     many get_many create_many batch shape tables add_index by_value guarding
     """
 )
@@ -46,7 +46,7 @@ VALUES = rooms(
 EXPRESSIONS = ("expressions", "judging", "applying", "operands", "comparing", "places")
 DECLARING = rooms(
     """
-    annotations increments indexes scopes layouts queries numbering checks uniques schema patterns
+    annotations increments stamped indexes scopes layouts queries numbering checks uniques schema stamping patterns
     """
 )
 ENTITIES = rooms("children building describing pydantic_schema entity members slots gathering mapping dictionaries")

@@ -33,7 +33,19 @@ from pynamodb.exceptions import PutError
 from pynamodb.indexes import AllProjection, GlobalSecondaryIndex
 from pynamodb.models import Model
 
-from singletable import ConditionFailed, Entity, Field, ForeignItem, GlobalIndex, Key, Store, Table, evolve
+from singletable import (
+    ConditionFailed,
+    Entity,
+    Field,
+    ForeignItem,
+    GlobalIndex,
+    Key,
+    Store,
+    Table,
+    Version,
+    VersionConflict,
+    evolve,
+)
 from singletable.wire import Item
 from tests.contract.behind import REGION, everything, item_under, session, sibling
 
@@ -512,3 +524,35 @@ def test_a_version_of_pynamodb_is_kept_by_hand(beside: Beside) -> None:
     store.update(ours, Draft.text.set("e"))
     theirs.save()
     assert store.one(at) == Draft(name="1", text="c", version=4)
+
+
+counted = Table("counted", tag=None, raw=True)
+
+
+class Counted(Entity, table=counted):
+    """The same item of ours, whose version counts by itself."""
+
+    name: Field[str]
+    text: Field[str]
+    version: Field[int] = Version()
+
+    key = Key(pk="DRAFT#{name}", sk="INFO", raw=True)
+
+
+def test_a_version_locks_both_ways(beside: Beside) -> None:
+    """Our Version and PynamoDB's VersionAttribute count on from each other, and each notices the other's writes."""
+    store = beside(counted, DraftModel)
+    DraftModel("DRAFT#2", "INFO", text="a").save()
+    theirs, ours = DraftModel.get("DRAFT#2", "INFO"), store.one(Counted.at(name="2"))
+    second = store.update(ours, Counted.text.set("b"))
+    assert second.version == 2
+    with pytest.raises(PutError):
+        theirs.save()
+    theirs.refresh()
+    theirs.text = "c"
+    theirs.save()
+    with pytest.raises(VersionConflict) as caught:
+        store.put(evolve(second, text="d"))
+    assert caught.value.current == Counted(name="2", text="c", version=3)
+    assert store.put(Counted(name="3", text="e")).version == 1
+    assert DraftModel.get("DRAFT#3", "INFO").version == 1

@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Any, TypeVar, assert_type
 from uuid import UUID
 
-from shop import Account, Home, Invoice, Order, OrderLine, Region, User, ann, app, gsi1, home, now, order, store
+from shop import Account, Draft, Home, Invoice, Lease, Order, OrderLine, Region, User, ann, app, gsi1, home, now, order, store
 
 from singletable import (
     BoundKey,
@@ -56,6 +56,15 @@ assert_type(order, Order)
 assert_type(Store.local(app), Store)
 
 # Options of fields, and ids that are drawn.
+draft = Draft(draft_id="d")
+assert_type(draft.version, int)
+assert_type(draft.created_at, datetime)
+assert_type(draft.updated_at, datetime | None)
+assert_type(Draft(draft_id="d", version=3, expires_at=now).expires_at, datetime)
+assert_type(store.update(draft, Draft.expires_at.set(now)), Draft)
+assert_type(Draft.key(draft_id="d").include_expired(), Query[Draft])
+assert_type(store.scan(Draft, include_expired=True), Rows[Draft])
+assert_type(Lease(lease_id="l").expires_at, datetime | None)
 account = Account(name="Ann", mail="ann@example.org")
 assert_type(account.account_id, str)
 assert_type(account.trace, UUID)

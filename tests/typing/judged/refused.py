@@ -3,9 +3,9 @@
 from decimal import Decimal
 from typing import assert_type
 
-from shop import Account, Home, Invoice, Order, OrderLine, User, ann, app, home, now, order, store
+from shop import Account, Draft, Home, Invoice, Order, OrderLine, User, ann, app, home, now, order, store
 
-from singletable import AutoIncrement, Collection, Entity, Field, GlobalIndex, Key, Query, Ref, Table, Ulid, evolve, from_dict, from_item, size, to_dict
+from singletable import AutoIncrement, Collection, Entity, ExpiresAt, Field, GlobalIndex, Key, Query, Ref, Table, Ulid, evolve, from_dict, from_item, size, to_dict
 from singletable import to_dict as as_dict
 
 # Constructor arguments: missing, of the wrong type, unknown, positional.
@@ -41,6 +41,7 @@ to_dict(order, True)  # error: mypy[call-arg] pyright[reportCallIssue]
 # Nothing is assigned.
 order.status = "x"  # error: mypy[arg-type] pyright[reportAttributeAccessIssue]
 order.order_id = 3  # error: mypy[arg-type] pyright[reportAttributeAccessIssue]
+Draft(draft_id="d").version = 3  # error: mypy[arg-type] pyright[reportAttributeAccessIssue]
 ann.email = None  # error: mypy[arg-type] pyright[reportAttributeAccessIssue]
 store.create(Invoice(made=now)).paid = True  # error: mypy[arg-type] pyright[reportAttributeAccessIssue]
 order.user_id = 3  # error: mypy[arg-type, assignment] pyright[reportAttributeAccessIssue]
@@ -207,6 +208,9 @@ Key(on="GSI1", pk="#USER#{user_id}")  # error: mypy[arg-type] pyright[reportArgu
 Key(within=Order, sk="#LINE")  # error: mypy[arg-type] pyright[reportArgumentType]
 AutoIncrement("fastest")  # error: mypy[arg-type] pyright[reportArgumentType]
 AutoIncrement(per="table")  # error: mypy[arg-type] pyright[reportArgumentType]
+ExpiresAt(after=30)  # error: mypy[arg-type] pyright[reportArgumentType]
+Draft()  # error: mypy[call-arg] pyright[reportCallIssue]
+Draft(draft_id="d", version="3")  # error: mypy[arg-type] pyright[reportArgumentType]
 AutoIncrement(start="1")  # error: mypy[arg-type] pyright[reportArgumentType]
 Field("PENDING")  # error: mypy[call-overload] pyright[reportCallIssue]
 Field(default=1, default_factory=int)  # error: mypy[call-overload] pyright[reportCallIssue]

@@ -1,6 +1,6 @@
 """A shop as its author declares it: what the other programs here use. Read by the type checkers, never run."""
 
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import ClassVar, Self
 from uuid import UUID
@@ -8,7 +8,9 @@ from uuid import UUID
 from singletable import (
     AutoIncrement,
     Collection,
+    CreatedAt,
     Entity,
+    ExpiresAt,
     Field,
     GlobalIndex,
     Key,
@@ -17,7 +19,9 @@ from singletable import (
     Store,
     Table,
     Ulid,
+    UpdatedAt,
     Uuid7,
+    Version,
     pattern,
 )
 
@@ -86,6 +90,23 @@ class Account(Entity, table=app, tag="account"):
     tags: Field[set[str]] = Field(default_factory=set, hidden=True, unique=False, validate=len)
 
     key = Key(pk="#ACCOUNT#{account_id}", sk="#ACCOUNT")
+
+
+class Draft(Entity, table=app, tag="draft"):
+    draft_id: Field[str]
+    version: Field[int] = Version()
+    created_at: Field[datetime] = CreatedAt()
+    updated_at: Field[datetime | None] = UpdatedAt()
+    expires_at: Field[datetime] = ExpiresAt(after=timedelta(days=30))
+
+    key = Key(pk="#DRAFT#{draft_id}", sk="#DRAFT")
+
+
+class Lease(Entity, table=app, tag="lease"):
+    lease_id: Field[str]
+    expires_at: Field[datetime | None] = ExpiresAt()
+
+    key = Key(pk="#LEASE#{lease_id}", sk="#LEASE")
 
 
 class Numbered(Entity):
