@@ -32,13 +32,16 @@ from singletable.queries import Ref, refer
 from singletable.schema import Declared, Table, model_of
 from singletable.wire import AttributeValue
 
-__all__ = ["Entity", "assemble", "evolve", "fields", "left_out", "values_of"]
+__all__ = ["ASSIGNED", "Entity", "assemble", "evolve", "fields", "given_out", "left_out", "values_of", "with_numbers"]
 
 E = TypeVar("E", bound="Entity")
 
 FIELD_TEXT = re.compile(r"\s*(\w+\s*\.\s*)*Field\s*\[")
 CLASS_TEXT = re.compile(r"\s*(\w+\s*\.\s*)*ClassVar\b")
 OURS = ("at", "describe")
+
+ASSIGNED = "!assigned"
+"""What an entity carries hidden, and never stores: the numbers that were drawn for it before it is created."""
 
 
 @dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(Field,))
@@ -150,6 +153,20 @@ def evolve(entity: E, /, **changes: object) -> E:
     made = type(entity)(**{**entity.__dict__, **changes})
     object.__setattr__(made, "_hidden", hidden)
     return made
+
+
+def with_numbers(entity: E, numbers: Mapping[str, int]) -> E:
+    """Make an entity that has its numbers, and knows that they were drawn for it."""
+    made = evolve(entity, **numbers)
+    marks = {ASSIGNED: {"M": {name: {"N": str(number)} for name, number in numbers.items()}}}
+    object.__setattr__(made, "_hidden", {**getattr(entity, "_hidden", {}), **marks})
+    return made
+
+
+def given_out(entity: Entity) -> Mapping[str, int]:
+    """Give the numbers that were drawn for an entity before it is created."""
+    marks = getattr(entity, "_hidden", {}).get(ASSIGNED, {}).get("M", {})
+    return {name: int(number["N"]) for name, number in marks.items()}
 
 
 def left_out(entity: Entity) -> frozenset[str] | None:

@@ -7,8 +7,9 @@ from typing import TypeVar
 
 from singletable.entity import Entity
 from singletable.errors import UsageError, kind_of
+from singletable.operations.subjects import subject
 from singletable.queries import Query, Ref
-from singletable.schema import Table, kinds_of, model_of
+from singletable.schema import Table, kinds_of
 
 __all__ = ["Handed", "check_name", "check_table", "flag"]
 
@@ -65,9 +66,7 @@ class Handed:
         if not isinstance(what, Entity):
             hint = f"such as {self._example(what, 'at')}"
             raise UsageError(f"given {_given(what)}, wanted a reference or an entity", hint=hint)
-        entity = self.own(what)
-        parts = model_of(type(entity)).primary.parts
-        return type(entity).at(**{name: entity.__dict__.get(name) for name in parts})
+        return subject(self.own(what))
 
     def all_referred(self, what: Iterable[Ref[E] | E]) -> tuple[Ref[E], ...]:
         """Take many references or entities."""

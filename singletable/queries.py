@@ -47,6 +47,14 @@ class Ref(Generic[E_co]):
     def __repr__(self) -> str:
         return f"<{self.entity.__name__}.at({', '.join(name for name, _ in self.parts)})>"
 
+    def __reduce__(self) -> tuple[object, ...]:
+        return _again, (self.entity, self.parts)
+
+
+def _again(entity: Any, parts: tuple[tuple[str, Any], ...]) -> Any:
+    """Make a reference from what was pickled: its class knows the rest."""
+    return entity.at(**{name: value for name, value in parts if value is not None})
+
 
 def refer(entity: type[E], layout: Layout, parts: Mapping[str, Any]) -> Ref[E]:
     """Check the parts of a primary key and refer to the item there; a missing, unknown or unfit part raises."""

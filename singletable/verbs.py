@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any, Protocol, TypeAlias, TypeVar, cast, get_args
 
-from singletable.entity import Entity, left_out
+from singletable.entity import Entity
 from singletable.errors import ConfigurationError, UsageError, kind_of
 from singletable.expressions import Change, Condition
 from singletable.forking import forget_in_child
@@ -26,9 +26,9 @@ from singletable.operations.many import Progress
 from singletable.operations.merge import CountAll, First, Queries
 from singletable.operations.put import Put
 from singletable.operations.scan import Scan
-from singletable.operations.update import Update, changes_of
+from singletable.operations.update import Update
 from singletable.queries import Query, Ref
-from singletable.schema import Table, model_of
+from singletable.schema import Table
 from singletable.wire import Steps
 
 __all__ = ["CONNECT_SECONDS", "POOL", "Clock", "Operation", "Verbs", "check_place", "check_table", "utc_now"]
@@ -110,13 +110,13 @@ class Verbs:
         self, what: Ref[E] | E, changes: Iterable[Change | Mapping[str, object]], when: Condition | None
     ) -> Operation[E]:
         """Make the operation of `update`, which gives the new entity when it is run alone."""
-        ref = self.handed.referred(what)
-        loaded = None if isinstance(what, Ref) or left_out(what) is not None else what
-        return cast("Operation[E]", Update(ref, changes_of(model_of(ref.entity), changes), when, loaded))
+        self.handed.referred(what)
+        return cast("Operation[E]", Update(what, *changes, when=when))
 
     def delete(self, what: Ref[E] | E, when: Condition | None) -> Delete[E]:
         """Make the operation of `delete`."""
-        return Delete(self.handed.referred(what), when)
+        self.handed.referred(what)
+        return Delete(what, when)
 
     def get_many(self, refs: Iterable[Ref[E]], missing: Missing, consistent: bool) -> GetMany[E]:
         """Make the operation of `get_many`."""

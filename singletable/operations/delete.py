@@ -6,7 +6,7 @@ A deleted item whose sort-key number must not come again leaves a tombstone: its
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from singletable.belonging import check_condition
@@ -16,7 +16,8 @@ from singletable.mapping import GONE, kind_of_item
 from singletable.operations.actions import Action
 from singletable.operations.carrying import carry_out
 from singletable.operations.context import Context, Stamp
-from singletable.operations.drafts import Done, Draft, Verdict
+from singletable.operations.drafts import Done, Draft, Verdict, changed
+from singletable.operations.subjects import subject
 from singletable.operations.writing import absent, carries, free_or_own, owned, read_after, refused, unknown
 from singletable.queries import Ref
 from singletable.schema import GONE_AT, WRITE_ID, Model, model_of
@@ -27,21 +28,25 @@ __all__ = ["Delete"]
 E = TypeVar("E", bound=Entity)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(init=False, frozen=True, slots=True, eq=False)
 class Delete(Generic[E]):
     """Delete one item of this entity and give the old one, or None where none stands there.
 
     ForeignItem where another's stands, ConditionFailed where `when` does not hold. An entity numbered by sort key
-    leaves a tombstone, so that its number stays taken. Where a reply was lost and the item is gone, the answer is None.
+    leaves a tombstone, so that its number stays taken. Where a reply was lost and the item is gone, the answer is None,
+    and so it is in a transaction.
     """
 
     ref: Ref[E]
-    when: Condition | None = None
-    stamp: Stamp | None = field(default=None, kw_only=True, repr=False)
+    when: Condition | None
+    stamp: Stamp | None = field(repr=False)
 
-    def __post_init__(self) -> None:
-        if self.when is not None:
-            check_condition(self.when, model_of(self.ref.entity).fields, "delete(when=)")
+    def __init__(self, what: Ref[E] | E, /, when: Condition | None = None) -> None:
+        ref = subject(what)
+        if when is not None:
+            check_condition(when, model_of(ref.entity).fields, "delete(when=)")
+        for name, value in (("ref", ref), ("when", when), ("stamp", None)):
+            object.__setattr__(self, name, value)
 
     def steps(self, context: Context) -> Steps[E | None]:
         """Send one DeleteItem, or one PutItem of a tombstone."""
@@ -58,7 +63,7 @@ class Delete(Generic[E]):
     def draft(self, context: Context, stamp: Stamp) -> Steps[Draft[E | None]]:
         """Draft the delete, or the put of a tombstone."""
         mapper, ref = context.mapper(self.ref.entity), context.bound(self.ref)
-        prepared = replace(self, stamp=stamp)
+        prepared = changed(self, stamp=stamp)
 
         def answer(old: Item | None) -> E | None:
             return None if old is None else read_after(mapper, old, "deleted")
@@ -74,6 +79,9 @@ class Delete(Generic[E]):
 
         own = self._burying if mapper.model.leaves_tombstones else self._removing
         return at_once(Draft(own(mapper.model, ref.key, stamp), answer=answer, refused=judged, prepared=prepared))
+
+    def told(self, _: object) -> None:
+        """Give nothing: a transaction does not answer with the old item."""
 
     def _removing(self, model: Model, key: Item, stamp: Stamp) -> Action:
         condition = all_of((free_or_own(model, stamp.now), self.when))
