@@ -44,31 +44,44 @@ from singletable.errors import (
     UsageError,
 )
 from singletable.expressions import Change, Condition
+from singletable.failures import TokenReused, TransactionFailed
 from singletable.fields import Field, computed
 from singletable.increments import AutoIncrement, Sequence
 from singletable.indexes import GlobalIndex, LocalIndex
 from singletable.mapping import from_item, to_dict, to_item
+from singletable.operations.check import Check
+from singletable.operations.create import Create
+from singletable.operations.delete import Delete
+from singletable.operations.get import Get, One
+from singletable.operations.put import Put
+from singletable.operations.transact import Transact
+from singletable.operations.update import Update
 from singletable.patterns import BoundKey, Key, pattern
 from singletable.queries import Query, Ref
 from singletable.rows import Rows
 from singletable.schema import Table
 from singletable.store import Store
+from singletable.store.transactions import Transaction
 
 __all__ = [
     "AlreadyExists",
     "AutoIncrement",
     "BoundKey",
     "Change",
+    "Check",
     "Condition",
     "ConditionFailed",
     "ConfigurationError",
     "CorruptItem",
+    "Create",
     "DeclarationError",
+    "Delete",
     "Entity",
     "Field",
     "FieldNotLoaded",
     "FieldValueError",
     "ForeignItem",
+    "Get",
     "GlobalIndex",
     "ItemTooLarge",
     "Key",
@@ -80,8 +93,10 @@ __all__ = [
     "NoTruthValue",
     "NotFound",
     "NumberNotAssigned",
+    "One",
     "OutcomeUnknown",
     "PartHole",
+    "Put",
     "Query",
     "QueryError",
     "RangeClash",
@@ -99,11 +114,16 @@ __all__ = [
     "TagClash",
     "TemplateError",
     "Throttled",
+    "TokenReused",
+    "Transact",
+    "Transaction",
+    "TransactionFailed",
     "UnknownField",
     "UnknownPart",
     "Unprocessed",
     "Unreachable",
     "UnresolvedName",
+    "Update",
     "UsageError",
     "computed",
     "evolve",

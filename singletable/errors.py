@@ -27,6 +27,7 @@
     ├── ForeignItem                 another entity stands at the key
     ├── Unprocessed                 what a batch could not write
     ├── OutcomeUnknown              a write that may or may not have happened
+    ├── TransactionFailed, TokenReused (singletable.failures)
     ├── SequenceContention          too many writers for one number            ST60xx
     ├── SequenceExhausted
     ├── TableMissing                                                          ST70xx
@@ -36,8 +37,8 @@
     ├── Unreachable                 nobody answers at the endpoint
     └── ServiceError                any other answer of DynamoDB
 
-A message says what was given, what was wanted and how to mend it. Values never stand in it (they may be secrets):
-it names the field and describes the value; the facts are on attributes.
+A message says what was given, what was wanted and how to mend it. Values, which may be secrets, never stand in it: it
+names the field and describes the value; the facts are on attributes.
 """
 
 from __future__ import annotations
@@ -96,9 +97,8 @@ def closest(name: str, known: Iterable[str]) -> str:
     "known: 'status', 'user_id'"
     """
     names = list(known)
-    near = get_close_matches(name, names, n=1)
-    if near:
-        return f"did you mean {near[0]!r}?"
+    for near in get_close_matches(name, names, n=1):
+        return f"did you mean {near!r}?"
     return "known: " + (", ".join(map(repr, names)) or "none")
 
 
@@ -108,28 +108,28 @@ def kind_of(value: object) -> str:
     >>> kind_of("secret"), kind_of(""), kind_of(None), kind_of(True)
     ('str', 'empty str', 'None', 'bool')
     """
-    if value is None:
-        return "None"
-    name = type(value).__name__
+    name = "None" if value is None else type(value).__name__
     return f"empty {name}" if isinstance(value, str | bytes | tuple) and not value else name
 
 
 class SingleTableError(Exception):
-    """The base of all: `code` names the kind for good, `hint` says how to mend it."""
+    """The base of all: `code` names the kind for good, `hint` says how to mend it.
+
+    In a transaction `index` is the position of the operation it is of, from 0, and `op` the operation as it was given.
+    """
 
     code: ClassVar[str] = "ST0000"
     message: str
     hint: str
+    index: int | None = None
+    op: object = None
 
     def __init__(self, message: str, *, hint: str = "", **facts: object) -> None:
         super().__init__(message)
-        self.message = message
-        self.hint = hint
-        self.__dict__.update(facts)
+        self.__dict__.update(facts, message=message, hint=hint)
 
     def __str__(self) -> str:
-        lines = f"{self.code} {self.message}"
-        return f"{lines}\n  {self.hint}" if self.hint else lines
+        return f"{self.code} {self.message}" + (f"\n  {self.hint}" if self.hint else "")
 
     def __reduce__(self) -> tuple[object, ...]:
         return _rebuild, (type(self), self.message, dict(self.__dict__))

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from singletable.entity import Entity
 from singletable.errors import UsageError, kind_of
+from singletable.operations.check import Check
+from singletable.operations.create import Create
+from singletable.operations.delete import Delete
+from singletable.operations.get import Get, One
+from singletable.operations.put import Put
 from singletable.operations.subjects import subject
+from singletable.operations.transact import Transact
+from singletable.operations.update import Update
 from singletable.queries import Query, Ref
 from singletable.schema import Table, kinds_of
 
@@ -71,6 +78,18 @@ class Handed:
     def all_referred(self, what: Iterable[Ref[E] | E]) -> tuple[Ref[E], ...]:
         """Take many references or entities."""
         return tuple(map(self.referred, _listed(what)))
+
+    def operation(self, operation: Any) -> None:
+        """Take an operation, which was made by a user or by a verb: what it is about is checked as by the verbs."""
+        if isinstance(operation, Transact):
+            for each in operation.operations:
+                self.operation(each)
+        elif isinstance(operation, Create | Put):
+            self.own(operation.entity)
+        elif isinstance(operation, Get | One | Update | Delete | Check):
+            self.ref(operation.ref)
+        elif not hasattr(operation, "steps"):
+            raise UsageError(f"given {_given(operation)}, wanted an operation", hint="such as Create(entity)")
 
     def kind(self, entity: type[E]) -> type[E]:
         """Take an entity class."""

@@ -24,8 +24,10 @@ from singletable.operations.get import Get, One
 from singletable.operations.get_many import GetMany, Missing
 from singletable.operations.many import Progress
 from singletable.operations.merge import CountAll, First, Queries
+from singletable.operations.once import Assign, CreateOnce, GetOrCreate, Prepare
 from singletable.operations.put import Put
 from singletable.operations.scan import Scan
+from singletable.operations.transact import Transact
 from singletable.operations.update import Update
 from singletable.queries import Query, Ref
 from singletable.schema import Table
@@ -98,9 +100,34 @@ class Verbs:
         """Make the operation of `one`."""
         return One(self.handed.ref(ref), flag(consistent))
 
-    def create(self, entity: E) -> Create[E]:
+    def checked(self, operation: Operation[T]) -> Operation[T]:
+        """Take an operation to run: what it is about must be of this store's table."""
+        self.handed.operation(operation)
+        return operation
+
+    def create(self, entity: E, token: str | None) -> Operation[E]:
         """Make the operation of `create`."""
-        return Create(self.handed.own(entity))
+        own = self.handed.own(entity)
+        return Create(own) if token is None else CreateOnce(own, token)
+
+    def get_or_create(self, entity: E) -> GetOrCreate[E]:
+        """Make the operation of `get_or_create`."""
+        return GetOrCreate(self.handed.own(entity))
+
+    def transact(self, operations: Iterable[Any], token: str | None) -> Transact:
+        """Make the operation of `transact`."""
+        made = Transact(*operations, token=token)
+        self.handed.operation(made)
+        return made
+
+    def prepare(self, operation: T) -> Prepare[T]:
+        """Make the operation of `prepare`."""
+        self.handed.operation(operation)
+        return Prepare(operation)
+
+    def assign(self, entity: E) -> Assign[E]:
+        """Make the operation of `assign`."""
+        return Assign(self.handed.own(entity))
 
     def put(self, entity: E, when: Condition | None) -> Put[E]:
         """Make the operation of `put`."""
@@ -118,13 +145,15 @@ class Verbs:
         self.handed.referred(what)
         return Delete(what, when)
 
-    def get_many(self, refs: Iterable[Ref[E]], missing: Missing, consistent: bool) -> GetMany[E]:
+    def get_many(self, refs: Iterable[Ref[E]], missing: Missing, consistent: bool, transactional: bool) -> GetMany[E]:
         """Make the operation of `get_many`."""
         if missing not in MISSING:
             raise UsageError(
                 f"get_many(missing=) was given {kind_of(missing)}, wanted one of {', '.join(map(repr, MISSING))}"
             )
-        return GetMany(tuple(map(self.handed.ref, refs)), missing, flag(consistent))
+        if not isinstance(transactional, bool):
+            raise UsageError(f"get_many(transactional=) was given {kind_of(transactional)}, wanted True or False")
+        return GetMany(tuple(map(self.handed.ref, refs)), missing, flag(consistent), transactional)
 
     def query(self, queries: Iterable[Query[E]], merged: bool) -> Queries[E]:
         """Make what `query` reads."""

@@ -6,6 +6,7 @@ from typing import Never
 
 from singletable.aio.reads import Reads
 from singletable.aio.tables import Tables
+from singletable.aio.transactions import AsyncTransaction, Transactions
 from singletable.aio.writes import Writes
 from singletable.errors import ConfigurationError
 from singletable.handed import check_table
@@ -13,10 +14,10 @@ from singletable.rows import AsyncRows
 from singletable.schema import Table
 from singletable.verbs import Clock, utc_now
 
-__all__ = ["AsyncRows", "AsyncStore"]
+__all__ = ["AsyncRows", "AsyncStore", "AsyncTransaction"]
 
 
-class AsyncStore(Reads, Writes, Tables):
+class AsyncStore(Reads, Writes, Transactions, Tables):
     """A table in one place, for asyncio: `async with AsyncStore(app) as store`, or make one and use it.
 
     `session` is an aiobotocore session and `client` an aiobotocore client that is open; everything else is as for

@@ -25,7 +25,7 @@ from singletable.operations.sending import send
 from singletable.sizes import item_size
 from singletable.wire import Call, Item, Pause, Reason, Refusal, Steps
 
-__all__ = ["ACTIONS_MOST", "ATTEMPTS", "commit", "exhausted", "is_transient", "token_of"]
+__all__ = ["ACTIONS_MOST", "ATTEMPTS", "Endings", "commit", "exhausted", "is_transient", "token_of"]
 
 ACTIONS_MOST = 100
 """A transaction writes at most so many items. Source: AWS, "TransactWriteItems"."""

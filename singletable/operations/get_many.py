@@ -18,10 +18,11 @@ from singletable.layouts import Layout
 from singletable.operations.context import Context, backoff, in_parallel
 from singletable.operations.many import place_of, slices
 from singletable.operations.sending import send
+from singletable.operations.snapshot import read_at_one_moment
 from singletable.queries import Ref
 from singletable.wire import Call, Item, Pause, Steps
 
-__all__ = ["GetMany", "Missing"]
+__all__ = ["GetMany", "Missing", "ReadBatch"]
 
 E = TypeVar("E", bound=Entity)
 
@@ -44,21 +45,28 @@ class GetMany(Generic[E]):
     refs: tuple[Ref[E], ...]
     missing: Missing = "hole"
     consistent: bool = False
+    transactional: bool = False
 
     def steps(self, context: Context) -> Steps[tuple[E | None, ...]]:
         """Send BatchGetItems of a hundred distinct keys, several at a time."""
         places = [place_of(ref.layout, ref.key) for ref in self.refs]
         asked = dict(zip(places, self.refs, strict=True))
-        answers = yield from in_parallel(context, [batch.steps(context) for batch in self._batches(asked)])
-        _check_left([asked[place] for _, left in answers for place in left], len(asked))
-        items = {place: item for found, _ in answers for place, item in found.items()}
+        items = yield from self._items(context, asked)
         wanted = dict.fromkeys(zip((ref.entity for ref in self.refs), places, strict=True))
         found = {(entity, place): context.mapper(entity).read(items.get(place)) for entity, place in wanted}
         return self._answer([found[ref.entity, place] for ref, place in zip(self.refs, places, strict=True)])
 
-    def _batches(self, asked: Mapping[Hashable, Ref[E]]) -> list[_ReadBatch]:
+    def _items(self, context: Context, asked: Mapping[Hashable, Ref[E]]) -> Steps[dict[Hashable, Item]]:
+        """Read the items by their places: at one moment, or in batches."""
+        if self.transactional:
+            return (yield from read_at_one_moment(context, {place: ref.key for place, ref in asked.items()}))
+        answers = yield from in_parallel(context, [batch.steps(context) for batch in self._batches(asked)])
+        _check_left([asked[place] for _, left in answers for place in left], len(asked))
+        return {place: item for found, _ in answers for place, item in found.items()}
+
+    def _batches(self, asked: Mapping[Hashable, Ref[E]]) -> list[ReadBatch]:
         return [
-            _ReadBatch(self.refs[0].layout, {place: asked[place].key for place in part}, self.consistent)
+            ReadBatch(self.refs[0].layout, {place: asked[place].key for place in part}, self.consistent)
             for part in slices(list(asked), BATCH_KEYS)
         ]
 
@@ -75,7 +83,7 @@ class GetMany(Generic[E]):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _ReadBatch:
+class ReadBatch:
     """Up to a hundred keys by their places."""
 
     layout: Layout

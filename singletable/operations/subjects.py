@@ -20,9 +20,7 @@ def subject(what: Ref[E] | E) -> Ref[E]:
         ref: Ref[E] = what
         return ref
     if not isinstance(what, Entity):
-        raise UsageError(
-            f"given {kind_of(what)}, wanted a reference or an entity", hint="such as User.at(user_id=...)"
-        )
+        raise UsageError(f"given {kind_of(what)}, wanted a reference or an entity", hint="such as User.at(user_id=...)")
     parts = model_of(type(what)).primary.parts
     return type(what).at(**{name: what.__dict__.get(name) for name in parts})
 

@@ -25,16 +25,17 @@ KEYS = (
 )
 OPERATIONS = (
     *("context", "sending", "actions", "drafts", "writing", "commit", "carrying", "counters", "increment", "get"),
-    *("create", "put", "delete", "check", "outcome", "update"),
-    *("query", "merge", "scan", "many", "get_many", "create_many", "batch", "tables"),
+    *("create", "subjects", "put", "delete", "check", "outcome", "update"),
+    *("query", "merge", "scan", "many", "snapshot", "get_many", "create_many", "batch", "tables"),
+    *("abreast", "siblings", "receipts", "transact", "standing", "once"),
 )
 VALUES = ("scalars", "attributes", "choices", "documents", "records", "codecs", "adopted", "options")
 DECLARING = ("annotations", "increments", "indexes", "layouts", "queries", "numbering", "checks", "schema", "patterns")
-ROOMS = (".running", ".reads", ".writes", ".tables", "")
+ROOMS = (".running", ".reads", ".writes", ".transactions", ".tables", "")
 STORES = tuple(f"{store}{room}" for store in ("store", "aio") for room in ROOMS)
 
 FLOORS: tuple[tuple[str, ...], ...] = (
-    ("errors", "wire"),
+    ("errors", "failures", "wire"),
     (*(f"keys.{room}" for room in KEYS), "keys", "sizes"),
     (*VALUES, "expressions", "judging", "fields", "belonging"),
     (*DECLARING, "building", "describing", "entity", "mapping"),
@@ -43,7 +44,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("demo", "cli", "__main__"),
 )
 PLACES = {room: (floor, order) for floor, rooms in enumerate(FLOORS) for order, room in enumerate(rooms)}
-PUBLIC = ("rows", "store")
+PUBLIC = ("rows", "store.transactions", "store")
 """What of the floor of the world belongs to the public surface."""
 UNPLACED = (len(FLOORS), 0)
 """A module without a floor counts as above all, so that nothing may import it before it is placed."""

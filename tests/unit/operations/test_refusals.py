@@ -17,13 +17,16 @@ from singletable.operations.create import Create
 from singletable.operations.create_many import CreateMany
 from singletable.operations.delete import Delete
 from singletable.operations.get import Get, One
-from singletable.operations.get_many import GetMany
+from singletable.operations.get_many import GetMany, ReadBatch
 from singletable.operations.many import WriteBatch
 from singletable.operations.merge import CountAll, First, Queries
+from singletable.operations.once import Assign, CreateOnce, GetOrCreate, Prepare
 from singletable.operations.put import Put
 from singletable.operations.query import Count, Pages, ReadPage
 from singletable.operations.scan import Scan
+from singletable.operations.standing import Reading
 from singletable.operations.tables import CreateTable, DeleteTable
+from singletable.operations.transact import Transact
 from singletable.operations.update import Update
 from singletable.wire import Call, Refusal, Steps
 from tests.unit.operations.playing import Player, context, lost, missing
@@ -58,6 +61,15 @@ OPERATIONS: list[Callable[[], Any]] = [
     lambda: CreateMany((ANN, Order(user_id="u1", placed_at=PLACED))),
     lambda: DeleteMany((AT, ORDER_AT)),
     lambda: GetMany((AT, ORDER_AT)),
+    lambda: GetMany((AT, ORDER_AT), transactional=True),
+    lambda: Transact(Create(ANN), Update(ORDER_AT, Order.status.set("PAID")), Create(Invoice(total=1))),
+    lambda: Transact(Create(Order(user_id="u1", placed_at=PLACED)), Check(AT), token="t"),
+    lambda: CreateOnce(ANN, "t"),
+    lambda: CreateOnce(Invoice(total=1), "t"),
+    lambda: GetOrCreate(ANN),
+    lambda: Assign(Invoice(total=1)),
+    lambda: Prepare(Create(Order(user_id="u1", placed_at=PLACED))),
+    lambda: Reading(AT),
     lambda: First(Queries((ORDERS,))),
     lambda: First(Scan(User)),
     lambda: CountAll((ORDERS, User.key(user_id="u1"))),
@@ -102,6 +114,7 @@ class Answering(Player):
             "update_item": {"Attributes": {**item, "last": {"N": "7"}}},
             "delete_item": {"Attributes": item},
             "transact_write_items": {},
+            "transact_get_items": {"Responses": [{"Item": user_item()}, {"Item": order_item(7)}]},
             "query": {"Items": [], "Count": 0},
             "scan": {"Items": []},
             "batch_get_item": {"Responses": {}},
@@ -131,7 +144,7 @@ def test_every_operation_is_among_them() -> None:
     public = [getattr(module, name) for module in modules for name in module.__all__]
     run = {each for each in public if isinstance(each, type) and hasattr(each, "steps")}
     abstract = {each for each in run if getattr(each, "_is_protocol", False)}
-    assert run - abstract - {WriteBatch} == {type(make()) for make in OPERATIONS}
+    assert run - abstract - {WriteBatch, ReadBatch} == {type(make()) for make in OPERATIONS}
 
 
 @pytest.mark.parametrize("make", OPERATIONS, ids=lambda make: repr(make())[:40])

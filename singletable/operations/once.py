@@ -1,0 +1,187 @@
+"""Writes that are carried out once, whoever runs them and how often: prepared ones, and creates with a token.
+
+Theory of operation. `Prepare` fixes what a run would take afresh: id, clock and numbers. Running the result again sends
+the same, or recognises by its id that it was carried out. A create with a token must hold across processes that share
+nothing but the token. Where the key is made of what the user gave alone, the token is the create's id: whoever comes
+second finds it at the key. Where a part of the key is drawn, computed or made by a factory, the second would come to
+another key, so a receipt is written with the item.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, field, replace
+from typing import Any, Generic, TypeVar
+
+from singletable.entity import Entity, with_numbers
+from singletable.errors import AlreadyExists, OutcomeUnknown, UsageError, kind_of
+from singletable.failures import TransactionFailed
+from singletable.operations.carrying import carry_out
+from singletable.operations.commit import token_of
+from singletable.operations.context import Context, Stamp
+from singletable.operations.create import Create
+from singletable.operations.drafts import Done, Draft, Verdict, changed
+from singletable.operations.get import Get
+from singletable.operations.increment import assigned_all, refuse_given
+from singletable.operations.receipts import check_token, input_of, is_input, reused
+from singletable.operations.transact import Transact, fixed
+from singletable.queries import Ref
+from singletable.schema import CREATE_ID, Model
+from singletable.wire import Refusal, Steps
+
+__all__ = ["Assign", "CreateOnce", "GetOrCreate", "Prepare"]
+
+E = TypeVar("E", bound=Entity)
+W = TypeVar("W")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Prepare(Generic[W]):
+    """Give a write with its id, clock and numbers fixed; nothing is written. UsageError for what is no write."""
+
+    operation: W
+
+    def __post_init__(self) -> None:
+        if not all(hasattr(self.operation, name) for name in ("stamp", "steps")):
+            raise UsageError(
+                f"prepare() was given {kind_of(self.operation)}, wanted a write",
+                hint="such as store.prepare(Create(entity))",
+            )
+
+    def steps(self, context: Context) -> Steps[W]:
+        """Draw the numbers; for one by sort key, read the highest."""
+        operation: Any = self.operation
+        if operation.stamp is not None:
+            return self.operation
+        stamp = context.stamp()
+        if isinstance(operation, Transact):
+            writes = yield from fixed(context, operation.operations, stamp)
+            return changed(self.operation, operations=writes, stamp=stamp, drawn=True)
+        (made,) = yield from fixed(context, (operation,), stamp)
+        write: W = made
+        return write
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Assign(Generic[E]):
+    """Draw the counter numbers of an entity that is created later. UsageError where it has none, or has them."""
+
+    entity: E
+
+    def steps(self, context: Context) -> Steps[E]:
+        """Send one update for each counter."""
+        mapper = context.mapper(type(self.entity))
+        model = mapper.model
+        counters = [number.name for number in model.numbers if number.strategy == "counter"]
+        if model.sort_key_number is not None:
+            raise UsageError(
+                f"{model.name}.{model.sort_key_number.name} is drawn by sort key: until it is stored it is nobody's",
+                hint='use AutoIncrement("counter"), whose numbers are given out once and for all',
+            )
+        if not counters:
+            raise UsageError(f"{model.name} has no AutoIncrement field", hint="store.create(entity) stores it")
+        mapper.check(self.entity)
+        refuse_given(model, self.entity)
+        (made,) = yield from assigned_all(context, mapper, [self.entity])
+        return with_numbers(made, {name: made.__dict__[name] for name in counters})
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GetOrCreate(Generic[E]):
+    """Create an entity, or give the one that stands at its key. UsageError where its key waits for a number."""
+
+    entity: E
+
+    def steps(self, context: Context) -> Steps[E]:
+        """Send one conditional PutItem; a GetItem before it where a counter number would be drawn in vain."""
+        model = context.model(type(self.entity))
+        waiting = [number.name for number in model.numbers if number.name not in self.entity.__dict__]
+        for name in waiting:
+            if name in model.primary.parts:
+                raise UsageError(
+                    f"{model.name}.{name} is drawn when the entity is created, and stands in its key",
+                    hint="store.create(entity) makes a new one; with token= the same request makes one only once",
+                )
+        if waiting:
+            found = yield from Get(_ref_of(model, self.entity), consistent=True).steps(context)
+            if found is not None:
+                kept: E = found
+                return kept
+        try:
+            return (yield from Create(self.entity).steps(context))
+        except AlreadyExists as error:
+            if not isinstance(error.existing, type(self.entity)):
+                raise
+            return error.existing
+
+
+def _ref_of(model: Model, entity: E) -> Ref[E]:
+    return type(entity).at(**{name: entity.__dict__.get(name) for name in model.primary.parts})
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CreateOnce(Generic[E]):
+    """Create an entity once for a token, and give what is stored for it. TokenReused for another entity."""
+
+    entity: E
+    token: str
+    unit: Transact | None = field(default=None, kw_only=True, repr=False)
+    """The transaction with a receipt, prepared, where an earlier try of it ended unknown."""
+
+    def __post_init__(self) -> None:
+        check_token(self.token)
+
+    def steps(self, context: Context) -> Steps[E]:
+        """Send one conditional PutItem, or one transaction of the item and its receipt."""
+        parts = context.model(type(self.entity)).primary.parts
+        if all(is_input(self.entity, part) for part in parts):
+            return (yield from carry_out(context, _Tokened(self.entity, self.token)))
+        unit = Transact(Create(self.entity), token=self.token) if self.unit is None else self.unit
+        try:
+            (made,) = yield from unit.steps(context)
+        except TransactionFailed as failed:
+            raise failed.exceptions[0] from failed.__cause__
+        except OutcomeUnknown as error:
+            if isinstance(error.operation, Transact):
+                error.operation = replace(self, unit=error.operation)
+            raise
+        entity: E = made
+        return entity
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Tokened(Generic[E]):
+    """The create of an entity under an id that is made of its token, and of what was asked for."""
+
+    entity: E
+    token: str
+    drawn: bool = False
+
+    @property
+    def stamp(self) -> Stamp | None:
+        """Take the time afresh; the id is the token's."""
+        return None
+
+    def begun(self, context: Context) -> Steps[_Tokened[E]]:
+        """Draw the counter numbers that do not stand in the key."""
+        create = yield from Create(self.entity).begun(context)
+        return replace(self, entity=create.entity, drawn=True)
+
+    def turn(self, _: Context) -> Hashable | None:
+        """Let many go on at a time."""
+        return None
+
+    def draft(self, context: Context, stamp: Stamp) -> Steps[Draft[E]]:
+        """Draft the create; where the token's item stands at the key, it is the answer."""
+        mapper, digest = context.mapper(type(self.entity)), token_of(self.token)
+        own = f"{digest}.{input_of([Create(self.entity)])}"
+        draft = yield from Create(self.entity, drawn=True).draft(context, Stamp(own, stamp.now))
+
+        def judged(refusal: Refusal) -> Verdict[E]:
+            item = refusal.item
+            made = "" if item is None else item.get(CREATE_ID, {}).get("S", "")
+            if item is not None and made == own:
+                return Done(mapper.decode(item))
+            return reused() if made.startswith(f"{digest}.") else draft.refused(refusal)
+
+        return replace(draft, refused=judged)
