@@ -5,6 +5,7 @@ Entities are data, operations are values, a store runs them.
 
 from __future__ import annotations
 
+from singletable.dictionaries import from_dict, to_dict
 from singletable.entity import Entity, evolve, fields
 from singletable.errors import (
     AlreadyExists,
@@ -36,6 +37,7 @@ from singletable.errors import (
     TagClash,
     TemplateError,
     Throttled,
+    UniqueViolation,
     UnknownField,
     UnknownPart,
     Unprocessed,
@@ -46,13 +48,16 @@ from singletable.errors import (
 from singletable.expressions import Change, Condition
 from singletable.failures import TokenReused, TransactionFailed
 from singletable.fields import Field, computed
+from singletable.identifiers import Ulid, Uuid7
 from singletable.increments import AutoIncrement, Sequence
 from singletable.indexes import GlobalIndex, LocalIndex
-from singletable.mapping import from_item, to_dict, to_item
+from singletable.mapping import from_item, to_item
+from singletable.operations.by_value import UniqueRef, unique_ref
 from singletable.operations.check import Check
 from singletable.operations.create import Create
 from singletable.operations.delete import Delete
-from singletable.operations.get import Get, One
+from singletable.operations.get import Get
+from singletable.operations.guarding import UniqueReport
 from singletable.operations.put import Put
 from singletable.operations.transact import Transact
 from singletable.operations.update import Update
@@ -62,6 +67,7 @@ from singletable.rows import Rows
 from singletable.schema import Table
 from singletable.store import Store
 from singletable.store.transactions import Transaction
+from singletable.uniques import Unique
 
 __all__ = [
     "AlreadyExists",
@@ -93,7 +99,6 @@ __all__ = [
     "NoTruthValue",
     "NotFound",
     "NumberNotAssigned",
-    "One",
     "OutcomeUnknown",
     "PartHole",
     "Put",
@@ -118,6 +123,11 @@ __all__ = [
     "Transact",
     "Transaction",
     "TransactionFailed",
+    "Ulid",
+    "Unique",
+    "UniqueRef",
+    "UniqueReport",
+    "UniqueViolation",
     "UnknownField",
     "UnknownPart",
     "Unprocessed",
@@ -125,11 +135,14 @@ __all__ = [
     "UnresolvedName",
     "Update",
     "UsageError",
+    "Uuid7",
     "computed",
     "evolve",
     "fields",
+    "from_dict",
     "from_item",
     "pattern",
     "to_dict",
     "to_item",
+    "unique_ref",
 ]

@@ -6,15 +6,16 @@ annotation is `X | None`; `null=` and `default=` belong to PynamoDB's models and
 writes is checked before it is sent, as our own codecs' values are: its type, exact numbers, depth. PynamoDB itself is
 never imported here, and what its errors say (they quote values) is not passed on, only their kind.
 
-The attribute decides how the field is stored, the annotation how it stands in a key: a field whose annotation has no
-key format can stand in no key.
+The attribute decides how the field is stored, and so how it stands in a raw or native key (`stored_keys`); in a key
+that is encoded the annotation does, and a field whose annotation has no key format can stand in none. Where a
+MapAttribute is annotated `dict[str, ...]`, or stands in a `list[...]`, its values read as dicts.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from decimal import Decimal
-from typing import Any, Protocol, get_origin
+from typing import Any, Protocol, cast, get_origin
 
 from singletable.attributes import NULL, PAYLOADS, Codec, mismatch
 from singletable.codecs import takes_none, unwrapped
@@ -58,6 +59,8 @@ def adopted(given: Codec | Attribute, annotation: object) -> Codec:
     empty = origin if tag in ("SS", "NS", "BS") and origin in (set, frozenset) else None
     encode = _encoder(given, tag, wanted, optional=optional, empty=empty)
     decode = _decoder(given, tag, wanted, optional=optional, empty=empty)
+    if origin in (dict, list):
+        decode = _unwrapping(decode)
     return Codec(encode, decode, tag, f"{wanted}, or None" if optional else wanted, optional, empty)
 
 
@@ -80,6 +83,8 @@ def _encoder(
     given: Attribute, tag: str, wanted: str, *, optional: bool, empty: type[Any] | None
 ) -> Callable[[Any], AttributeValue | None]:
     serialize, name = given.serialize, type(given).__name__
+    if tag == "M" and hasattr(given, "attribute_values") and name != "MapAttribute":
+        serialize = _mapping(type(given), serialize)
 
     def encode(value: Any) -> AttributeValue | None:
         if value is None and optional:
@@ -95,6 +100,19 @@ def _encoder(
         return {tag: _sound(tag, payload, wanted)}
 
     return encode
+
+
+def _mapping(kind: Callable[..., Any], serialize: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Make a map of the class of a dict before it is written.
+
+    PynamoDB's own way from a dict to a map with members drops what the class does not declare, without a word, and
+    writes a member `attribute_values` more where the map is dynamic.
+    """
+
+    def write(value: Any) -> Any:
+        return serialize(kind(**cast("dict[str, Any]", value)) if isinstance(value, dict) else value)
+
+    return write
 
 
 def _sound(tag: str, payload: Any, wanted: str) -> Any:
@@ -132,6 +150,27 @@ def _decoder(
             raise CodecError(f"what {name} cannot read ({type(error).__name__})", wanted) from None
 
     return decode
+
+
+def _unwrapping(decode: Callable[[AttributeValue], Any]) -> Callable[[AttributeValue], Any]:
+    """Make a decoder that gives dicts where an attribute makes objects of its own."""
+
+    def decode_plain(stored: AttributeValue) -> Any:
+        return _plain(decode(stored))
+
+    return decode_plain
+
+
+def _plain(value: Any) -> Any:
+    """Take PynamoDB's maps apart: two of them are never equal, and what is in one can be changed.
+
+    A dynamic one that was read holds a member of the name `attribute_values`, by an oversight of PynamoDB's.
+    """
+    members: Any = getattr(value, "attribute_values", value)
+    kind: object = members.__class__
+    if kind is dict:
+        return {name: _plain(each) for name, each in members.items() if members is value or name != "attribute_values"}
+    return list(map(_plain, members)) if kind is list else value
 
 
 _SETS = frozenset({"SS", "NS", "BS"})

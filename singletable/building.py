@@ -1,8 +1,9 @@
 """From a class body to a `Model`: its keys are found, bound and checked.
 
 Theory of operation. A class that declares a primary key in its own body is concrete and gets a model; any other is
-abstract, a base or a mixin, whose fields and index keys its subclasses inherit. The model is made at once where every
-annotation is understood, and when it is first needed otherwise.
+abstract, a base or a mixin, whose fields and index keys its subclasses inherit. A class that says `abstract=True` may
+have a primary key too: its subclasses then all stand at that key, and the tag alone tells one kind from another. The
+model is made at once where every annotation is understood, and when it is first needed otherwise.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any, NoReturn, TypeAlias
 
+from singletable.codecs import Codec
 from singletable.errors import DeclarationError, UnresolvedName, kind_of
 from singletable.expressions import Condition, paths_of
 from singletable.fields import Field
@@ -21,6 +23,7 @@ from singletable.layouts import Layout
 from singletable.numbering import Numbering, in_order, numbering
 from singletable.patterns import Binding, BoundKey, Key
 from singletable.schema import CREATE_ID, HIDDEN, WRITE_ID, Declared, Model, Table, model_of
+from singletable.uniques import Unique, Uniqueness, uniqueness
 
 __all__ = ["check_options", "declare"]
 
@@ -29,17 +32,18 @@ Names: TypeAlias = tuple[str | None, tuple[str, ...]]
 """The tag and the aliases of an entity."""
 
 
-def declare(cls: type, fields: Fields, table: Table | None, names: Names) -> Declared | None:
-    """Make the model of a class that declares a primary key, and enter it in its table; None for an abstract one."""
+def declare(cls: type, fields: Fields, table: Table | None, names: Names, *, abstract: bool = False) -> Declared | None:
+    """Make the model of a class that has a primary key, and enter it in its table; None for an abstract one."""
     _check_places(cls)
-    own = [value for value in vars(cls).values() if isinstance(value, Key) and value.on is None]
-    if not own:
+    own = _primary_keys(cls) or ([] if abstract else _shared_keys(cls))
+    if abstract or not own:
         _check_abstract(cls, names[0])
-        return None
     if len(own) > 1:
         raise DeclarationError(
             f"{cls.__qualname__} has {len(own)} primary keys", hint="an index key says so: Key(on=gsi1, ...)"
         )
+    if abstract or not own:
+        return None
     if table is None:
         raise DeclarationError(
             f"{cls.__qualname__} has a key but no table", hint=f"class {cls.__name__}(Entity, table=...)"
@@ -51,6 +55,21 @@ def declare(cls: type, fields: Fields, table: Table | None, names: Names) -> Dec
         _ = declared.model
     table.register(cls)
     return declared
+
+
+def _primary_keys(cls: type) -> list[Key]:
+    """Give the primary keys that stand in the body of a class."""
+    return [value for value in vars(cls).values() if isinstance(value, Key) and value.on is None]
+
+
+def _shared_keys(cls: type) -> list[Key]:
+    """Give the primary key of the nearest abstract base that has one; none where a concrete base comes before it."""
+    for base in cls.__mro__[1:]:
+        if isinstance(vars(base).get("__singletable__"), Declared):
+            break
+        if found := _primary_keys(base):
+            return found
+    return []
 
 
 def check_options(cls: type, table: object, names: tuple[object, object]) -> None:
@@ -82,11 +101,13 @@ def _check_abstract(cls: type, tag: str | None) -> None:
     if concrete is not None:
         raise DeclarationError(
             f"{cls.__qualname__} would have the key of {concrete.__name__}, and stand where its items stand",
-            hint='declare `key = Key(pk="...", sk="...")` in the subclass, or move what is shared to an abstract base',
+            hint='declare `key = Key(pk="...", sk="...")` in the subclass, or move what is shared to an abstract base; '
+            "with abstract=True that base may have the key of all its kinds",
         )
     if tag is not None:
         raise DeclarationError(
-            f"{cls.__qualname__} has a tag but no primary key", hint='declare `key = Key(pk="...", sk="...")`'
+            f"{cls.__qualname__} has a tag but no item of its own: it has no primary key, or is abstract",
+            hint='declare `key = Key(pk="...", sk="...")`; of an abstract class leave tag= out',
         )
 
 
@@ -117,7 +138,9 @@ class _Plan:
     def model(self, names: Names) -> Model:
         """Make the model. UnresolvedName while an annotation names nothing."""
         tag, aliases = names
-        binding = Binding(self.table, self.primary.halves, self._types(), _attributes(self.fields))
+        binding = Binding(
+            self.table, self.primary.halves, self._types(), _attributes(self.fields), _codecs(self.fields)
+        )
         layout = binding.layout(self.primary)
         if self.primary.within is not None:
             _check_inherited(self, self.primary.within, layout)
@@ -135,6 +158,7 @@ class _Plan:
             numbers=tuple(in_order(self._numbers(layout, binding.types, aliases))),
             family=self.primary.root,
             patterns=_patterns(self.cls),
+            uniques=tuple(self._uniques(names, binding)),
         )
 
     def _types(self) -> dict[str, object]:
@@ -151,7 +175,37 @@ class _Plan:
                 if aliases and number.is_own_counter:
                     _refuse_new_counter(self.cls, number, f"{aliases[0]}.{number.attribute}", layout)
                 self._check_adopted(field)
+                self._check_alone(number, layout)
                 yield number
+
+    def _uniques(self, names: Names, binding: Binding) -> Iterable[Uniqueness]:
+        for unique in (*_unique_fields(self.fields), *_uniques(self.cls)):
+            self._check_unique(unique, names)
+            tag = unique.tag or names[0] or self.cls.__name__
+            yield uniqueness(unique, tag, binding.attributes, binding.types)
+
+    def _check_unique(self, unique: Unique, names: Names) -> None:
+        """Refuse what is unique where its guards could not stand, or would not be found."""
+        if self.table.pk.attribute_type != "S":
+            raise DeclarationError(
+                f"{self.cls.__qualname__}: {unique!r} needs guards, which cannot stand under a partition key that is "
+                "no text",
+                hint='declare Table(..., pk="PK") with text keys, or make the field the primary key',
+            )
+        if names[1] and unique.tag is None:
+            raise DeclarationError(
+                f"{self.cls.__qualname__}: the guards of {unique!r} were named by the tag of then",
+                hint=f'say so: Unique({", ".join(map(repr, unique.fields))}, tag="{names[1][0]}")',
+            )
+
+    def _check_alone(self, number: Numbering, layout: Layout) -> None:
+        """Refuse a counter for each kind where all kinds stand at one key: two would be given the same."""
+        if number.is_own_counter and number.name in layout.parts and self.primary not in _primary_keys(self.cls):
+            raise DeclarationError(
+                f"{self.cls.__qualname__}.{number.name} stands in a key that all kinds of a base have, and would "
+                "count for one kind alone",
+                hint='let them draw from one counter: AutoIncrement(Sequence("..."))',
+            )
 
     def _check_adopted(self, field: AutoIncrement) -> None:
         """Refuse to count in an attribute that is something else already."""
@@ -287,8 +341,24 @@ def _kind(name: str) -> str:
     return "text" if name == "str" else f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
 
 
+def _unique_fields(fields: Fields) -> list[Unique]:
+    return [Unique(name) for name, field in fields.items() if field.unique]
+
+
+def _uniques(cls: type) -> list[Unique]:
+    found: dict[str, Unique] = {}
+    for base in reversed(cls.__mro__):
+        found |= {name: value for name, value in vars(base).items() if isinstance(value, Unique)}
+    return list(found.values())
+
+
 def _attributes(fields: Fields) -> dict[str, str]:
     return {name: field.attribute for name, field in fields.items()}
+
+
+def _codecs(fields: Fields) -> dict[str, Codec]:
+    """Give the codecs that were given for fields, as `codec=`."""
+    return {name: field.codec for name, field in fields.items() if field.given_codec is not None}
 
 
 def _keys(cls: type) -> dict[str, Key]:

@@ -8,16 +8,17 @@ at a time, when a value goes so deep.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, is_dataclass, replace
+from dataclasses import dataclass, replace
 from enum import Enum
 from types import NoneType, UnionType
-from typing import Any, Literal, Union, get_args, get_origin
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin
 
 from singletable.attributes import Codec, optional, scalar_codec, set_codec
 from singletable.choices import Unsuitable, enum_scalar, literal_scalar
 from singletable.documents import LEVELS, any_codec, list_codec, map_codec, too_deep
 from singletable.errors import DeclarationError, UnresolvedName
 from singletable.keys import unwrapped
+from singletable.pydantic_records import is_model, model_codec, model_members
 from singletable.records import Scope, is_record, members_of, record_codec
 from singletable.scalars import SCALARS, CodecError, Scalar, number_text
 from singletable.wire import AttributeValue
@@ -27,7 +28,7 @@ __all__ = ["Codec", "CodecError", "Scope", "codec_for", "number_text", "takes_no
 _SUPPORTED = (
     "supported: str, int, Decimal, float, bool, bytes, datetime, date, time, timedelta, UUID, an Enum or Literal "
     "of str or of int, set[...] and frozenset[...] of what is stored as S, N or B, list[...], tuple[X, ...], "
-    "dict[str, ...], dataclasses, TypedDict, Any inside of these, and X | None"
+    "dict[str, ...], dataclasses, TypedDict, pydantic models, Any inside of these, and X | None"
 )
 _WAY_OUT = f"{_SUPPORTED}; anything else needs Field(codec=...)"
 _EMPTY_SCOPE = Scope()
@@ -76,7 +77,7 @@ def _compose(annotation: object, place: _Place) -> Codec:
     scalar = _scalar_for(plain)
     if scalar is not None:
         return scalar_codec(scalar)
-    if is_record(plain):
+    if is_record(plain) or is_model(plain):
         return _record(plain, place)
     return any_codec(place.level) if plain is Any else _container(plain, origin, arguments, place)
 
@@ -102,8 +103,10 @@ def _record(kind: type[Any], place: _Place) -> Codec:
         return made
     if kind in place.around:
         return _later(kind, place)
-    members = [(each, _member(kind, each.name, each.annotation, place)) for each in members_of(kind, place.scope)]
-    codec = record_codec(kind, members, place.level)
+    found, make = (
+        (model_members(kind), model_codec) if is_model(kind) else (members_of(kind, place.scope), record_codec)
+    )
+    codec = make(kind, [(each, _member(kind, each.name, each.annotation, place)) for each in found], place.level)
     place.made[kind, place.level] = codec
     return codec
 
@@ -127,7 +130,7 @@ def _later(kind: type[Any], place: _Place) -> Codec:
     def decode(stored: AttributeValue) -> Any:
         return _record(kind, replace(place, around=frozenset())).decode(stored)
 
-    wanted = f"an instance of {kind.__name__}" if is_dataclass(kind) else f"a dict of {kind.__name__}"
+    wanted = f"an instance of {kind.__name__}" if not issubclass(kind, dict) else f"a dict of {kind.__name__}"
     return Codec(encode, decode, "M", wanted)
 
 
@@ -194,13 +197,13 @@ def _reason(plain: Any) -> str:
     kind = get_origin(plain) or plain
     if isinstance(plain, str):
         return "a type is wanted, not its name; resolve the annotation first"
+    if isinstance(plain, TypeVar):
+        return "a generic base leaves it open; declare the field anew in each kind, with its type"
     example = next((example for container, example in _EXAMPLES.items() if container is kind), None)
     if example is not None:
         return f"say of what, as in {example}"
     if is_record(kind):
         return "a generic one has no codec; derive one with its types filled in"
-    if hasattr(kind, "model_fields") or hasattr(kind, "__pydantic_fields__"):
-        return "pydantic models come in a later version; a dataclass or TypedDict has a codec"
     bases = [
         base.__name__
         for base in (*SCALARS, *_EXAMPLES)

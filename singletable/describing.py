@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
+from singletable.declaration import validator_name
+from singletable.fields import Field, computed
 from singletable.increments import AutoIncrement
 from singletable.layouts import Column, Layout
 from singletable.numbering import Numbering
@@ -23,7 +26,7 @@ def _lines(model: Model) -> Iterator[str]:
     for name, field in model.fields.items():
         stored = "" if field.attribute == name else f", stored as {field.attribute!r}"
         wanted = "a 64-bit int" if isinstance(field, AutoIncrement) else field.codec.wanted
-        yield f"  {name}: {wanted}{stored}"
+        yield f"  {name}: {wanted}{stored}{_options(field)}"
     yield f"  primary key: {model.primary}"
     for name, layout in model.indexes.items():
         yield f"  {name} on index {layout.index}: {layout}{_sparse(model, layout)}"
@@ -31,6 +34,15 @@ def _lines(model: Model) -> Iterator[str]:
         yield f"  {number.name} is drawn by {number.strategy}, counting for {_scope(model, number)}: {number.why}"
     for name in model.patterns:
         yield f"  pattern {name}"
+
+
+def _options(field: Field[Any]) -> str:
+    """Name what a field was declared with beside its type."""
+    switches = {"unique": field.unique, "read-only": field.read_only, "hidden": field.hidden}
+    words = [word for word, on in {**switches, "sensitive": field.sensitive}.items() if on]
+    words += ["computed"] if isinstance(field, computed) else []
+    words += [] if field.validate is None else [f"validated by {validator_name(field.validate) or 'a lambda'}"]
+    return "".join(f", {word}" for word in words)
 
 
 def _sparse(model: Model, layout: Layout) -> str:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import Any, ClassVar, NoReturn, Self, TypeVar, dataclass_transform
 
 from singletable.annotations import (
@@ -28,11 +29,23 @@ from singletable.fields import MISSING, Field, computed
 from singletable.increments import AutoIncrement
 from singletable.keys import plain_type
 from singletable.patterns import Key
+from singletable.pydantic_schema import core_schema_of, json_schema_of
 from singletable.queries import Ref, refer
-from singletable.schema import Declared, Table, model_of
+from singletable.schema import Declared, Table, model_of, primary_of
 from singletable.wire import AttributeValue
 
-__all__ = ["ASSIGNED", "Entity", "assemble", "evolve", "fields", "given_out", "left_out", "values_of", "with_numbers"]
+__all__ = [
+    "ASSIGNED",
+    "Entity",
+    "assemble",
+    "changed",
+    "evolve",
+    "fields",
+    "given_out",
+    "left_out",
+    "values_of",
+    "with_numbers",
+]
 
 E = TypeVar("E", bound="Entity")
 
@@ -55,6 +68,7 @@ class Entity:
     An instance is frozen data (`evolve` makes another); equality compares fields, the hash is of the class and the
     primary key's fields. `tag` names the kind in storage (the class name where it is left out: renaming the class then
     orphans rows); items under `aliases` are read too. A subclass without a primary `Key` is abstract.
+    One with `abstract=True` may have the key of all its kinds, which their tags tell apart: it is read, not written.
     """
 
     __slots__ = ("__dict__", "__weakref__", "_hidden", "_left_out")
@@ -63,7 +77,12 @@ class Entity:
     _left_out: frozenset[str]
 
     def __init_subclass__(
-        cls, *, table: Table | None = None, tag: str | None = None, aliases: Iterable[str] = ()
+        cls,
+        *,
+        table: Table | None = None,
+        tag: str | None = None,
+        aliases: Iterable[str] = (),
+        abstract: bool = False,
     ) -> None:
         super().__init_subclass__()
         check_options(cls, table, (tag, aliases))
@@ -71,20 +90,23 @@ class Entity:
         annotations = read_annotations(cls)
         own = _own_fields(cls, annotations)
         for name, field in own.items():
-            field.declare(name, lambda: _settle(cls, own, annotations), cls)
+            field.declare(name, partial(_settle, cls, own, annotations, name), cls)
             setattr(cls, name, field)
         cls.__fields__ = {**_inherited(cls), **own}
         if table is not None:
             cls.__table__ = table
         _write_init(cls)
-        declared = declare(cls, cls.__fields__, cls.__table__, (tag, tuple(aliases)))
+        declared = declare(cls, cls.__fields__, cls.__table__, (tag, tuple(aliases)), abstract=abstract)
         if declared is not None:
             cls.__singletable__ = declared
 
     @classmethod
     def at(cls, /, **parts: object) -> Ref[Self]:
-        """Refer to the item at a primary key. MissingPart, UnknownPart or KeyPartError where a part does not fit."""
-        return refer(cls, model_of(cls).primary, parts)
+        """Refer to the item at a primary key. MissingPart, UnknownPart or KeyPartError where a part does not fit.
+
+        Of an abstract class with a primary key: to the item of any of its kinds, for reading.
+        """
+        return refer(cls, primary_of(cls), parts)
 
     @classmethod
     def describe(cls) -> str:
@@ -108,8 +130,17 @@ class Entity:
         return hash((type(self), *(values.get(name) for name in parts)))
 
     def __repr__(self) -> str:
-        values = ", ".join(f"{name}={self.__dict__[name]!r}" for name in self.__fields__ if name in self.__dict__)
-        return f"{type(self).__name__}({values}{'' if left_out(self) is None else ', ...'})"
+        shown = [field for name, field in self.__fields__.items() if name in self.__dict__ and not field.hidden]
+        values = [f"{each.name}={'***' if each.sensitive else repr(self.__dict__[each.name])}" for each in shown]
+        return f"{type(self).__name__}({', '.join(values)}{'' if left_out(self) is None else ', ...'})"
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, _source: object, handler: Any) -> Any:
+        return core_schema_of(cls, cls.__fields__, handler)
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, schema: Any, handler: Any) -> Any:
+        return json_schema_of(cls, schema, handler)
 
     def __getstate__(self) -> tuple[dict[str, Any], dict[str, AttributeValue], frozenset[str] | None]:
         return self.__dict__, getattr(self, "_hidden", {}), left_out(self)
@@ -137,27 +168,39 @@ def values_of(entity: Entity) -> Mapping[str, Any]:
 
 
 def evolve(entity: E, /, **changes: object) -> E:
-    """Make another entity with some fields changed; nothing is stored. UnknownField for a name that is none."""
-    for name in changes:
+    """Make another entity with some fields changed; nothing is stored.
+
+    UnknownField for a name that is none, UsageError for a computed field and for another value of a read-only one,
+    FieldValueError where a field's `validate` refuses its new value.
+    """
+    for name, value in changes.items():
         if name not in entity.__fields__:
             raise UnknownField(
                 f"{type(entity).__name__} has no field {name!r}", hint=closest(name, entity.__fields__), field=name
             )
-        if isinstance(entity.__fields__[name], computed):
-            raise UsageError(
-                f"{type(entity).__name__}.{name} is computed", hint="change the fields it is computed from"
-            )
-    hidden, missing = getattr(entity, "_hidden", {}), left_out(entity)
-    if missing is not None:
-        return assemble(type(entity), {**entity.__dict__, **changes}, hidden, missing)
-    made = type(entity)(**{**entity.__dict__, **changes})
-    object.__setattr__(made, "_hidden", hidden)
-    return made
+        _check_change(entity, entity.__fields__[name], value)
+    return changed(entity, changes)
+
+
+def _check_change(entity: Entity, field: Field[Any], value: object) -> None:
+    where = f"{type(entity).__name__}.{field.name}"
+    if isinstance(field, computed):
+        raise UsageError(f"{where} is computed", hint="change the fields it is computed from")
+    if field.read_only and (field.name not in entity.__dict__ or entity.__dict__[field.name] != value):
+        raise UsageError(f"{where} is read-only", hint="its value is given when the entity is made, and kept")
+    if field.validate is not None:
+        field.checked(value)
+
+
+def changed(entity: E, changes: Mapping[str, object]) -> E:
+    """Make another entity with some values changed, whatever its fields say of it."""
+    values = {**entity.__dict__, **changes}
+    return assemble(type(entity), values, getattr(entity, "_hidden", {}), left_out(entity))
 
 
 def with_numbers(entity: E, numbers: Mapping[str, int]) -> E:
     """Make an entity that has its numbers, and knows that they were drawn for it."""
-    made = evolve(entity, **numbers)
+    made = changed(entity, numbers)
     marks = {ASSIGNED: {"M": {name: {"N": str(number)} for name, number in numbers.items()}}}
     object.__setattr__(made, "_hidden", {**getattr(entity, "_hidden", {}), **marks})
     return made
@@ -254,14 +297,24 @@ def _field(cls: type[Entity], name: str) -> Field[Any]:
     )
 
 
-def _settle(cls: type[Entity], own: Mapping[str, Field[Any]], annotations: Annotations) -> None:
-    """Give each field of one class body its type. UnresolvedName while a name is missing."""
+def _settle(cls: type[Entity], own: Mapping[str, Field[Any]], annotations: Annotations, asked: str) -> None:
+    """Give each field of one class body its type. UnresolvedName while a name is missing.
+
+    A type that a generic base leaves open is an error only where that very field is asked for.
+    """
     for name, field in own.items():
         if field.annotation is MISSING:
             hint = annotations.resolve(name)
             annotation = hint if isinstance(field, computed) else field_type(hint)
+            if name != asked and _is_open(annotation):
+                continue
             _check_annotation(cls, field, annotation)
             field.settle(annotation, annotations.scope)
+
+
+def _is_open(annotation: Any) -> bool:
+    """Say whether a type variable of a generic base stands in an annotation."""
+    return isinstance(annotation, TypeVar) or bool(getattr(annotation, "__parameters__", None))
 
 
 def _check_annotation(cls: type[Entity], field: Field[Any], annotation: object) -> None:
@@ -279,7 +332,8 @@ def _check_annotation(cls: type[Entity], field: Field[Any], annotation: object) 
 def _inherited(cls: type[Entity]) -> dict[str, Field[Any]]:
     found: dict[str, Field[Any]] = {}
     for base in reversed(cls.__mro__[1:]):
-        found |= base.__dict__.get("__fields__", {})
+        own = vars(base)
+        found |= {name: field for name, field in own.get("__fields__", {}).items() if own.get(name) is field}
     return found
 
 
@@ -306,6 +360,9 @@ def _write_init(cls: type[Entity]) -> None:
             value = f"_make_{name}() if {name} is _MISSING else {name}"
         names[f"_default_{name}"] = field.default
         (required if field.required else optional).append(name if field.required else f"{name}=_default_{name}")
+        if field.validate is not None:
+            names[f"_given_{name}"] = field.given
+            value = f"_given_{name}({value})"
         guard = f"if {name} is not _MISSING: " if isinstance(field, AutoIncrement) else ""
         body.append(f"    {guard}_values[{name!r}] = {value}")
     head = ", ".join(["_self", "/", *(["*"] if required or optional else []), *required, *optional])

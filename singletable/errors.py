@@ -24,6 +24,7 @@
     ├── NotFound
     ├── AlreadyExists
     ├── ConditionFailed
+    ├── UniqueViolation             another item has the value
     ├── ForeignItem                 another entity stands at the key
     ├── Unprocessed                 what a batch could not write
     ├── OutcomeUnknown              a write that may or may not have happened
@@ -43,9 +44,9 @@ names the field and describes the value; the facts are on attributes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from difflib import get_close_matches
 from typing import ClassVar
+
+from singletable.wording import closest, kind_of
 
 __all__ = [
     "AlreadyExists",
@@ -77,6 +78,7 @@ __all__ = [
     "TagClash",
     "TemplateError",
     "Throttled",
+    "UniqueViolation",
     "UnknownField",
     "UnknownPart",
     "Unprocessed",
@@ -86,30 +88,6 @@ __all__ = [
     "closest",
     "kind_of",
 ]
-
-
-def closest(name: str, known: Iterable[str]) -> str:
-    """Say which known name was probably meant, as a hint.
-
-    >>> closest("statsu", ["status", "user_id"])
-    "did you mean 'status'?"
-    >>> closest("x", ["status", "user_id"])
-    "known: 'status', 'user_id'"
-    """
-    names = list(known)
-    for near in get_close_matches(name, names, n=1):
-        return f"did you mean {near!r}?"
-    return "known: " + (", ".join(map(repr, names)) or "none")
-
-
-def kind_of(value: object) -> str:
-    """Describe a value without showing it.
-
-    >>> kind_of("secret"), kind_of(""), kind_of(None), kind_of(True)
-    ('str', 'empty str', 'None', 'bool')
-    """
-    name = "None" if value is None else type(value).__name__
-    return f"empty {name}" if isinstance(value, str | bytes | tuple) and not value else name
 
 
 class SingleTableError(Exception):
@@ -313,6 +291,14 @@ class ConditionFailed(SingleTableError):
 
     code = "ST5004"
     current: object | None
+
+
+class UniqueViolation(SingleTableError):
+    """A value that must be unique is another item's: `field` names it, `owner` refers to that item."""
+
+    code = "ST5008"
+    field: str
+    owner: object | None
 
 
 class ForeignItem(SingleTableError):

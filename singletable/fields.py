@@ -12,21 +12,13 @@ import builtins
 from collections.abc import Callable
 from decimal import Decimal
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Generic, Literal, Never, NoReturn, TypeVar, get_args, get_origin, overload
+from typing import TYPE_CHECKING, Any, Literal, Never, NoReturn, TypeVar, get_args, get_origin, overload
 
-from singletable.adopted import Attribute, adopted
-from singletable.codecs import Codec, CodecError, Scope, codec_for, unwrapped
-from singletable.errors import (
-    DeclarationError,
-    FieldNotLoaded,
-    FieldValueError,
-    NoTruthValue,
-    NumberNotAssigned,
-    QueryError,
-    kind_of,
-)
+from singletable.codecs import CodecError, unwrapped
+from singletable.declaration import Declaration
+from singletable.errors import FieldNotLoaded, NoTruthValue, NumberNotAssigned, QueryError, kind_of
 from singletable.expressions import IN_OPERANDS, Change, Condition, Path
-from singletable.options import MISSING, check_default, check_options
+from singletable.options import MISSING
 from singletable.wire import AttributeValue
 
 __all__ = ["MISSING", "Field", "computed"]
@@ -35,125 +27,16 @@ T = TypeVar("T")
 V = TypeVar("V")
 
 
-class Field(Generic[T]):
+class Field(Declaration[T]):
     """One attribute of an entity, with a codec chosen from its annotation `Field[T]`.
 
     `default` or `default_factory` make it optional for the constructor; `name` is the stored attribute's name where it
     differs from the field's; `codec`, any PynamoDB attribute, says how the value is stored in place of the annotation.
+    `validate` is called with every value that is to be stored. A `read_only` field keeps the value it was made with; a
+    `hidden` one is shown nowhere, a `sensitive` one in no repr.
     On the class it builds conditions (`== != < <= > >= between is_in exists does_not_exist startswith contains
     is_type`) and changes (`set remove add delete`).
     """
-
-    if TYPE_CHECKING:
-
-        @overload
-        def __init__(self, *, name: str | None = ..., codec: Codec | Attribute | None = ...) -> None: ...
-        @overload
-        def __init__(self, *, default: T, name: str | None = ..., codec: Codec | Attribute | None = ...) -> None: ...
-        @overload
-        def __init__(
-            self,
-            *,
-            default_factory: Callable[[], T],
-            name: str | None = ...,
-            codec: Codec | Attribute | None = ...,
-        ) -> None: ...
-
-    def __init__(
-        self,
-        *,
-        default: Any = MISSING,
-        default_factory: Any = MISSING,
-        name: str | None = None,
-        codec: Codec | Attribute | None = None,
-    ) -> None:
-        check_options(default, default_factory, name)
-        self.default = default
-        self.default_factory = default_factory
-        self.stored_name = name
-        self.name: str = ""
-        self.owner: type | None = None
-        self.annotation: object = MISSING
-        self._given_codec = codec
-        self._codec: Codec | None = None
-        self._resolve: Callable[[], object] | None = None
-
-    # Declaring -------------------------------------------------------------------------------------------------------
-
-    def declare(self, name: str, resolve: Callable[[], object], owner: type | None = None) -> None:
-        """Give the field its name, its class and the function that finds its codec when it is first needed.
-
-        DeclarationError where the object is a field already: two would then have one name.
-        """
-        if self.name:
-            raise DeclarationError(
-                f"{_of(owner)}{name} is the Field object of {_of(self.owner)}{self.name}",
-                hint="make one for each: a function that returns a new Field(...) saves the typing; what is declared "
-                "in a base class is inherited",
-            )
-        self.name = name
-        self.owner = owner
-        self._resolve = resolve
-
-    def settle(self, annotation: object, scope: Scope | None = None) -> None:
-        """Give the field the T of its `Field[T]`, and with it its codec. DeclarationError where there is none.
-
-        `scope` has the names that annotations of dataclasses beside the entity may use. UnresolvedName while one of
-        them is missing; the field is then settled again later.
-        """
-        given = self._given_codec
-        self._codec = codec_for(annotation, scope or Scope()) if given is None else adopted(given, annotation)
-        check_default(f"{_of(self.owner)}{self.name}", self.default, self._codec)
-        self.annotation = annotation
-
-    @property
-    def attribute(self) -> str:
-        """The stored attribute's name."""
-        return self.stored_name or self.name
-
-    @property
-    def codec(self) -> Codec:
-        """The codec of the annotated type; UnresolvedName where the annotation names nothing yet."""
-        if self._codec is None and self._resolve is not None:
-            self._resolve()
-        if self._codec is None:
-            raise DeclarationError(
-                "a Field is used outside an entity class",
-                hint="declare it as an annotated attribute of an Entity: `name: Field[str] = Field()`",
-            )
-        return self._codec
-
-    @property
-    def required(self) -> bool:
-        """Whether the constructor must be given a value."""
-        return self.default is MISSING and self.default_factory is MISSING
-
-    def when_absent(self) -> Any:
-        """Give the value an item without the attribute is read with; MISSING where it must be there.
-
-        None and the empty set are stored as absent, so that is what absence means where they can be; a default is for
-        the others. What was stored thus always reads back.
-        """
-        if self.codec.empty is not None:
-            return self.codec.empty()
-        if self.codec.optional:
-            return None
-        return self.default if self.default_factory is MISSING else self.default_factory()
-
-    def encoded(self, value: object) -> AttributeValue | None:
-        """Write a value as it is stored; None where it is to be absent. FieldValueError where it does not fit."""
-        try:
-            return self.codec.encode(value)
-        except CodecError as error:
-            raise self.misfit(error) from None
-
-    def misfit(self, error: CodecError) -> FieldValueError:
-        """Say which field of which entity a value did not fit, and how it is mended."""
-        return self._refusal(error.given, error.wanted, error.hint, path=error.path)
-
-    def _refusal(self, given: str, wanted: str, hint: str = "", *, path: str = "") -> FieldValueError:
-        entity = "" if self.owner is None else self.owner.__name__
-        return FieldValueError(self.name + path, given=given, wanted=wanted, hint=hint, entity=entity)
 
     def _operand(self, value: object) -> AttributeValue:
         encoded = self.encoded(value)
@@ -275,7 +158,7 @@ class Field(Generic[T]):
 
     def set(self, value: T) -> Change:
         """Store the value; None (and an empty set) removes the attribute."""
-        encoded = self.encoded(value)
+        encoded = self.checked(value)
         return Change("remove" if encoded is None else "set", self.path, encoded, value)
 
     def remove(self) -> Change:
@@ -387,10 +270,6 @@ def _is_choice(annotation: object) -> bool:
     kinds = [unwrapped(each) for each in (get_args(plain) or (plain,))]
     enums = [each for each in kinds if isinstance(each, type) and issubclass(each, Enum)]
     return get_origin(plain) is Literal or bool(enums) or any(get_origin(each) is Literal for each in kinds)
-
-
-def _of(owner: type | None) -> str:
-    return "" if owner is None else f"{owner.__qualname__}."
 
 
 _SETS = frozenset({"SS", "NS", "BS"})

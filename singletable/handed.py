@@ -7,10 +7,11 @@ from typing import Any, TypeVar
 
 from singletable.entity import Entity
 from singletable.errors import UsageError, kind_of
+from singletable.operations.by_value import UniqueRef
 from singletable.operations.check import Check
 from singletable.operations.create import Create
 from singletable.operations.delete import Delete
-from singletable.operations.get import Get, One
+from singletable.operations.get import Get
 from singletable.operations.put import Put
 from singletable.operations.subjects import subject
 from singletable.operations.transact import Transact
@@ -65,6 +66,11 @@ class Handed:
         self.check(ref.entity)
         return ref
 
+    def unique_ref(self, ref: UniqueRef[E]) -> UniqueRef[E]:
+        """Take a reference by a unique value."""
+        self.check(ref.entity)
+        return ref
+
     def referred(self, what: Ref[E] | E) -> Ref[E]:
         """Take a reference, or an entity as the reference to its item."""
         if isinstance(what, Ref):
@@ -86,7 +92,7 @@ class Handed:
                 self.operation(each)
         elif isinstance(operation, Create | Put):
             self.own(operation.entity)
-        elif isinstance(operation, Get | One | Update | Delete | Check):
+        elif isinstance(operation, Get | Update | Delete | Check):
             self.ref(operation.ref)
         elif not hasattr(operation, "steps"):
             raise UsageError(f"given {_given(operation)}, wanted an operation", hint="such as Create(entity)")

@@ -42,7 +42,8 @@ class Column:
         """Whether the attribute holds one field's value just as the field itself would be stored."""
         if isinstance(self.template, NativeTemplate):
             return True
-        return self.template.raw and len(self.template.segments) == 1 and bool(self.template.parts)
+        [segment, *others] = self.template.segments
+        return self.template.raw and not others and segment.part is not None and not segment.affix
 
     def __str__(self) -> str:
         template = self.template

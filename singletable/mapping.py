@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Generic, Literal, TypeVar
 
 from singletable.codecs import CodecError
-from singletable.entity import ASSIGNED, Entity, assemble, evolve, left_out, values_of
+from singletable.entity import ASSIGNED, Entity, assemble, changed, left_out, values_of
 from singletable.errors import (
     CorruptItem,
     FieldNotLoaded,
@@ -22,7 +22,7 @@ from singletable.errors import (
     KeyPartError,
     NumberNotAssigned,
 )
-from singletable.fields import MISSING, computed
+from singletable.fields import MISSING, Field, computed
 from singletable.increments import AutoIncrement
 from singletable.judging import holds
 from singletable.layouts import Layout
@@ -38,7 +38,6 @@ __all__ = [
     "index_key",
     "kind_of_item",
     "mapper_of",
-    "to_dict",
     "to_item",
 ]
 
@@ -118,7 +117,7 @@ class Mapper(Generic[E]):
         first = {number.name: min(number.options.start, number.max_value) for number in self.model.numbers}
         missing = {name: value for name, value in first.items() if name not in entity.__dict__}
         if missing:
-            self.encode(evolve(entity, **missing))
+            self.encode(changed(entity, missing))
 
     def keys(self, values: Mapping[str, Any], item: Item) -> Item:
         """Write every key attribute: the primary key, and each index key the item (without its keys) has."""
@@ -140,7 +139,9 @@ class Mapper(Generic[E]):
             try:
                 values[name] = decode(stored)
             except CodecError as error:
-                raise _corrupt(self.model, name + error.path, f"holds {error.given}, wanted {error.wanted}") from error
+                cause = None if self.model.fields[name].sensitive else error  # which may quote what it refuses
+                words = f"holds {error.given}, wanted {error.wanted}"
+                raise _corrupt(self.model, name + error.path, words) from cause
         made = self._made(values, {name: value for name, value in item.items() if name not in self.known})
         self._check_key(item, self._key_values(made))
         return made
@@ -213,10 +214,15 @@ def _compile(entity: type[E]) -> Mapper[E]:
     return Mapper(
         entity,
         model,
-        tuple((field.attribute, field.name, field.codec.encode) for field in fields),
+        tuple((field.attribute, field.name, _writer(field)) for field in fields),
         tuple((field.attribute, field.name, field.codec.decode) for field in stored),
         frozenset(known | ({model.table.tag} if model.table.tag is not None else set())),
     )
+
+
+def _writer(field: Field[Any]) -> Callable[[Any], AttributeValue | None]:
+    """Give what writes a value that is to be stored, with the field's own check where it has one."""
+    return field.codec.encode if field.validate is None else field.checked
 
 
 def foreign_item(model: Model, item: Item) -> ForeignItem:
@@ -281,8 +287,3 @@ def to_item(entity: Entity) -> Item:
 def from_item(entity: type[E], item: Item) -> E:
     """Read an item in DynamoDB JSON as an entity. ForeignItem or CorruptItem where it is not one."""
     return mapper_of(entity).decode(item)
-
-
-def to_dict(entity: Entity) -> dict[str, Any]:
-    """Give the fields' values by field name; a number that is not drawn yet is left out."""
-    return {name: entity.__dict__[name] for name in entity.__fields__ if name in entity.__dict__}

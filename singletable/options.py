@@ -9,7 +9,7 @@ from singletable.attributes import Codec
 from singletable.errors import DeclarationError, kind_of
 from singletable.scalars import CodecError
 
-__all__ = ["MISSING", "check_attribute", "check_default", "check_options"]
+__all__ = ["MISSING", "check_attribute", "check_default", "check_options", "check_switches"]
 
 
 class _Missing:
@@ -38,6 +38,18 @@ def check_options(default: object, default_factory: object, name: object) -> Non
         )
     if name is not None:
         check_attribute("Field(name=...)", name)
+
+
+def check_switches(validate: object, **switches: object) -> None:
+    """Raise DeclarationError for a switch that is neither True nor False, and a validator that cannot be called."""
+    for option, given in switches.items():
+        if not isinstance(given, bool):
+            raise DeclarationError(f"Field({option}=...) was given {kind_of(given)}, wanted True or False")
+    if validate is not None and not callable(validate):
+        raise DeclarationError(
+            f"Field(validate=...) was given {kind_of(validate)}, wanted a function of the value",
+            hint="such as validate=lambda price: price >= 0; what gives False or raises ValueError is refused",
+        )
 
 
 def check_attribute(where: str, name: object) -> None:

@@ -13,13 +13,15 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Concatenate, Generic, NoReturn, ParamSpec, TypeAlias, TypeVar, get_args, get_origin
 
+from singletable.codecs import Codec
 from singletable.errors import DeclarationError, TemplateError, UsageError, closest, kind_of
 from singletable.expressions import Condition
 from singletable.indexes import GlobalIndex, KeyColumn, LocalIndex
-from singletable.keys import DELIMITER, KeyFormat, KeyTemplate, NativeTemplate, Template, key_format, unwrapped
+from singletable.keys import DELIMITER, KeyFormat, KeyTemplate, NativeTemplate, Segment, Template, key_format, unwrapped
 from singletable.layouts import Column, Layout
 from singletable.queries import Query
 from singletable.schema import Table, kinds_of
+from singletable.stored_keys import native_form, stored_format
 
 __all__ = ["Binding", "BoundKey", "Key", "pattern"]
 
@@ -145,12 +147,16 @@ def _check_child(key: Key, parent: Key) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Binding:
-    """What templates are bound to: the table, the primary key, and the types and stored names of an entity's fields."""
+    """What templates are bound to: the table, the primary key, and the types and stored names of an entity's fields.
+
+    `codecs` are those that were given for fields, by which they stand in raw and native keys.
+    """
 
     table: Table
     primary: tuple[Half | None, Half | None]
     types: Mapping[str, object]
     attributes: Mapping[str, str]
+    codecs: Mapping[str, Codec]
 
     def layout(self, key: Key) -> Layout:
         """Bind a key to the table's or its index's attributes. DeclarationError where they do not fit."""
@@ -214,24 +220,30 @@ class Binding:
         formats: dict[str, KeyFormat] = {}
         for segment in template.segments:
             if segment.part is not None:
-                kind = self.types[segment.part]
-                formats[segment.part] = key_format(
-                    _element(segment.part, kind) if segment.spread else kind,
-                    width=segment.width,
-                    raw=raw,
-                    descending=segment.descending,
-                )
+                formats[segment.part] = self._format(segment, segment.part, raw)
         return template.bind(formats)
+
+    def _format(self, segment: Segment, part: str, raw: bool | str) -> KeyFormat:
+        """Choose how a part is written: by its annotation, or in a raw key by the codec that was given for it."""
+        kind = self.types[part]
+        if raw is not False and part in self.codecs and not (segment.spread or segment.width or segment.descending):
+            return stored_format(self.codecs[part], kind, raw=raw)
+        return key_format(
+            _element(part, kind) if segment.spread else kind,
+            width=segment.width,
+            raw=raw,
+            descending=segment.descending,
+        )
 
     def _single(self, template: Template, column: KeyColumn) -> NativeTemplate:
         """Bind a template that stands for a number or binary attribute: exactly one part."""
         part = template.segments[0].part
-        if len(template.segments) != 1 or part is None or not self._fits(part, column):
+        if template.segments != (Segment(part=part),) or part is None or not self._fits(part, column):
             raise TemplateError(
                 f"{template.text!r}: the key attribute {column.name!r} is {_KINDS[column.attribute_type]}",
                 hint="its template is exactly one {field} of that type",
             )
-        return NativeTemplate(part, column.attribute_type)
+        return self._value(part, column)
 
     def _native_half(self, names: tuple[str, ...], columns: tuple[KeyColumn, ...]) -> tuple[Column, ...]:
         if len(names) != len(columns):
@@ -250,7 +262,7 @@ class Binding:
                 hint=f'call the attribute so in the index, or store the field under it: Field(name="{column.name}")',
             )
         if self._fits(name, column):
-            return Column(column.name, NativeTemplate(name, column.attribute_type))
+            return Column(column.name, self._value(name, column))
         if column.attribute_type == "S":
             return Column(
                 column.name,
@@ -262,7 +274,14 @@ class Binding:
         )
 
     def _fits(self, part: str, column: KeyColumn) -> bool:
+        if part in self.codecs:
+            return self.codecs[part].attribute_type == column.attribute_type
         return self.types[part] in _NATIVE[column.attribute_type]
+
+    def _value(self, part: str, column: KeyColumn) -> NativeTemplate:
+        """Make the template of a key that is one field's value."""
+        form = native_form(self.codecs[part], self.types[part]) if part in self.codecs else None
+        return NativeTemplate(part, column.attribute_type, form)
 
     def _check_field(self, part: str, text: str) -> None:
         if part not in self.types:

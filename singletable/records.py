@@ -20,7 +20,7 @@ import sys
 import typing
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from singletable.attributes import PAYLOADS, Codec, opener
 from singletable.documents import filled, read_any, reading, write_any
@@ -28,7 +28,18 @@ from singletable.errors import DeclarationError, UnresolvedName, kind_of
 from singletable.scalars import CodecError
 from singletable.wire import AttributeValue
 
-__all__ = ["Member", "Scope", "is_record", "members_of", "record_codec", "understood"]
+__all__ = [
+    "UNTOLD",
+    "Member",
+    "Scope",
+    "instance_writer",
+    "is_record",
+    "member_reader",
+    "members_of",
+    "record_codec",
+    "refusing",
+    "understood",
+]
 
 NOWHERE: Mapping[str, Any] = {}
 UNTOLD: Final = object()
@@ -78,14 +89,19 @@ class Member:
     """Whether the constructor takes it."""
 
 
-def is_record(kind: object) -> typing.TypeGuard[type[Any]]:
+def is_record(kind: Any) -> typing.TypeGuard[type[Any]]:
     """Say whether a type is a dataclass or a TypedDict."""
-    return isinstance(kind, type) and (dataclasses.is_dataclass(kind) or typing.is_typeddict(cast("object", kind)))
+    return isinstance(kind, type) and (dataclasses.is_dataclass(kind) or _is_dict(kind))
+
+
+def _is_dict(kind: Any) -> bool:
+    """Say whether a type is a TypedDict, of `typing` or of `typing_extensions` (which pydantic wants before 3.12)."""
+    return typing.is_typeddict(kind) or type(kind).__name__ == "_TypedDictMeta"
 
 
 def members_of(kind: type[Any], scope: Scope) -> list[Member]:
     """List the members of a dataclass or TypedDict. UnresolvedName, or DeclarationError where it cannot be made."""
-    return _keys_of(kind, scope) if typing.is_typeddict(kind) else _fields_of(kind, scope)
+    return _keys_of(kind, scope) if _is_dict(kind) else _fields_of(kind, scope)
 
 
 def _fields_of(kind: type[Any], scope: Scope) -> list[Member]:
@@ -159,14 +175,14 @@ def _resolved(owner: type[Any], name: str, annotation: object, scope: Scope) -> 
 
 def record_codec(kind: type[Any], members: list[tuple[Member, Codec]], level: int) -> Codec:
     """Store a dataclass or TypedDict as M; `level` is the one it stands on."""
-    if typing.is_typeddict(kind):
+    if _is_dict(kind):
         wanted = f"a dict of {kind.__name__}"
         encode = _dict_writer(members, wanted, level)
-        return Codec(encode, _reader(members, wanted, dict, _keeping(members, level)), "M", wanted)
+        return Codec(encode, member_reader(members, wanted, dict, _keeping(members, level)), "M", wanted)
     wanted = f"an instance of {kind.__name__}"
-    encode = _instance_writer(kind, members, wanted)
+    encode = instance_writer(kind, members, wanted)
     return Codec(
-        encode, _reader(members, wanted, _maker(kind, members, wanted), _refusing(members, wanted)), "M", wanted
+        encode, member_reader(members, wanted, _maker(kind, members, wanted), refusing(members, wanted)), "M", wanted
     )
 
 
@@ -177,9 +193,10 @@ def _writer(member: Member, codec: Codec) -> Callable[[Any], AttributeValue | No
     return filled(codec) if member.left_out and not same else codec.encode
 
 
-def _instance_writer(
+def instance_writer(
     kind: type[Any], members: list[tuple[Member, Codec]], wanted: str
 ) -> Callable[[Any], AttributeValue]:
+    """Make what writes an instance member by member."""
     writers = [(member.name, _writer(member, codec)) for member, codec in members]
 
     def encode(value: Any) -> AttributeValue:
@@ -231,12 +248,13 @@ def _put(entries: AttributeValue, name: str, write: Callable[[Any], AttributeVal
         entries[name] = encoded
 
 
-def _reader(
+def member_reader(
     members: list[tuple[Member, Codec]],
     wanted: str,
     make: Callable[[dict[str, Any]], Any],
     add_rest: Callable[[dict[str, Any], AttributeValue], None],
 ) -> Callable[[AttributeValue], Any]:
+    """Make what reads a map member by member; `add_rest` is shown what it holds beside them, `make` gets the values."""
     open_ = opener("M", wanted)
     readers = [(member.name, reading(codec), _when_absent(member, codec)) for member, codec in members]
 
@@ -288,7 +306,8 @@ def _keeping(members: list[tuple[Member, Codec]], level: int) -> Callable[[dict[
     return keep
 
 
-def _refusing(members: list[tuple[Member, Codec]], wanted: str) -> Callable[[dict[str, Any], AttributeValue], None]:
+def refusing(members: list[tuple[Member, Codec]], wanted: str) -> Callable[[dict[str, Any], AttributeValue], None]:
+    """Make what refuses members that are not declared: they would be lost with the next write."""
     known = frozenset(member.name for member, _ in members)
 
     def refuse(_values: dict[str, Any], entries: AttributeValue) -> None:

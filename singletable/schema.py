@@ -20,8 +20,20 @@ from singletable.indexes import GlobalIndex, KeyAttribute, KeyColumn, LocalIndex
 from singletable.layouts import Column, Layout
 from singletable.numbering import Numbering
 from singletable.options import check_attribute
+from singletable.uniques import Uniqueness
 
-__all__ = ["CREATE_ID", "GONE_AT", "HIDDEN", "WRITE_ID", "Declared", "Model", "Table", "kinds_of", "model_of"]
+__all__ = [
+    "CREATE_ID",
+    "GONE_AT",
+    "HIDDEN",
+    "WRITE_ID",
+    "Declared",
+    "Model",
+    "Table",
+    "kinds_of",
+    "model_of",
+    "primary_of",
+]
 
 HIDDEN = "!"
 """What no tag, literal or value begins with; the items singletable keeps for itself do."""
@@ -172,7 +184,7 @@ class Table:
         models = [model_of(entity) for entity in self.entities]
         check_tags([(model.name, tag) for model in models for tag in model.tags])
         primary = [Claim(model.name, model.primary, model.family) for model in models]
-        check_claims(primary)
+        check_claims(primary, told_apart=self.tag is not None and self.untagged is None)
         check_counter_names(_counter_names(models))
         if self.tag is not None:
             check_adopted(primary, [claim for model in models for claim in _adopted_counters(model)])
@@ -205,6 +217,11 @@ class Model:
     numbers: Sequence[Numbering]
     family: object
     patterns: tuple[str, ...]
+    uniques: tuple[Uniqueness, ...] = ()
+
+    def hidden(self, key: str) -> str:
+        """Give the partition key of a hidden item, "#!SEQ#order"."""
+        return key
 
     @property
     def computed(self) -> tuple[computed[Any], ...]:
@@ -308,12 +325,19 @@ def kinds_of(entity: type) -> Sequence[Model]:
     return [model_of(each) for each in table.entities if issubclass(each, entity)] or [model_of(entity)]
 
 
+def primary_of(entity: type) -> Layout:
+    """Give the primary key of an entity class, or that which an abstract class shares with all its kinds."""
+    layouts = [model.primary for model in kinds_of(entity)]
+    return layouts[0] if all(each.origin is layouts[0].origin for each in layouts) else model_of(entity).primary
+
+
 def model_of(entity: type) -> Model:
     """Give the model of a concrete entity class. UsageError for an abstract one and for any other class."""
     declared = entity.__dict__.get("__singletable__")
     if isinstance(declared, Declared):
         return declared.model
-    what = "is abstract: it has no primary key" if hasattr(entity, "__singletable__") else "is no Entity"
+    what = "is abstract: it has no primary key of its own" if hasattr(entity, "__singletable__") else "is no Entity"
     raise UsageError(
-        f"{entity.__name__} {what}", hint='declare `key = Key(pk="...", sk="...")` in a subclass of Entity with table='
+        f"{entity.__name__} {what}",
+        hint='declare `key = Key(pk="...", sk="...")` in a subclass of Entity with table=; write by the kind itself',
     )

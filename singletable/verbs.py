@@ -16,12 +16,14 @@ from singletable.expressions import Change, Condition
 from singletable.forking import forget_in_child
 from singletable.handed import Handed, check_name, check_table, flag
 from singletable.operations.batch import DeleteMany, PutMany
+from singletable.operations.by_value import GetByValue, UniqueRef
 from singletable.operations.context import Context, Hints
 from singletable.operations.create import Create
 from singletable.operations.create_many import CreateMany
 from singletable.operations.delete import Delete
 from singletable.operations.get import Get, One
 from singletable.operations.get_many import GetMany, Missing
+from singletable.operations.guarding import BackfillUnique
 from singletable.operations.many import Progress
 from singletable.operations.merge import CountAll, First, Queries
 from singletable.operations.once import Assign, CreateOnce, GetOrCreate, Prepare
@@ -92,13 +94,15 @@ class Verbs:
         )
         forget_in_child(self.context.hints, Hints.forget)
 
-    def get(self, ref: Ref[E], consistent: bool) -> Get[E]:
+    def get(self, ref: Ref[E] | UniqueRef[E], consistent: bool) -> Operation[E | None]:
         """Make the operation of `get`."""
+        if isinstance(ref, UniqueRef):
+            return GetByValue(self.handed.unique_ref(ref))
         return Get(self.handed.ref(ref), flag(consistent))
 
-    def one(self, ref: Ref[E], consistent: bool) -> One[E]:
+    def one(self, ref: Ref[E] | UniqueRef[E], consistent: bool) -> One[E]:
         """Make the operation of `one`."""
-        return One(self.handed.ref(ref), flag(consistent))
+        return One(self.get(ref, consistent), ref)
 
     def checked(self, operation: Operation[T]) -> Operation[T]:
         """Take an operation to run: what it is about must be of this store's table."""
@@ -180,6 +184,10 @@ class Verbs:
     def create_many(self, entities: Iterable[E], progress: Progress | None) -> CreateMany[E]:
         """Make the operation of `create_many`."""
         return CreateMany(self.handed.all_own(entities), progress)
+
+    def backfill_unique(self, entity: type[E], segments: int) -> BackfillUnique[E]:
+        """Make the operation of `backfill_unique`."""
+        return BackfillUnique(self.handed.kind(entity), segments)
 
     def delete_many(self, what: Iterable[Ref[Entity] | Entity], progress: Progress | None) -> DeleteMany:
         """Make the operation of `delete_many`."""

@@ -8,7 +8,7 @@ says that it is not exact.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Context, Decimal, InvalidOperation
 from enum import Enum
@@ -17,6 +17,7 @@ from typing import Any, ClassVar, Literal, TypeAlias
 from singletable.errors import KeyPartError, MissingPart, QueryError, kind_of
 from singletable.keys.encoding import SENT_BYTES, KeyValueError, below, forges
 from singletable.keys.kinds import slip
+from singletable.keys.notation import KeyFormat
 from singletable.keys.numbers import DIGITS, plain_number
 from singletable.keys.questions import KeyRange, Narrowing, bounds_of
 from singletable.keys.segments import Segment
@@ -33,11 +34,13 @@ class NativeTemplate:
     """A key that is one number, one text or one binary value as it is, without text around it.
 
     Its text form, in `render`, `parse` and ranges, is the number in plain digits, the text itself, or the bytes in
-    lower-case hex (which sorts as the bytes do; the wire wants the bytes back).
+    lower-case hex (which sorts as the bytes do; the wire wants the bytes back). `form` writes and reads that text where
+    the field has a codec of its own.
     """
 
     part: str
     attribute_type: Literal["N", "B", "S"]
+    form: KeyFormat | None = None
     raw: ClassVar[bool] = False
     open: ClassVar[bool] = False
     literals: ClassVar[str] = ""
@@ -61,6 +64,22 @@ class NativeTemplate:
         value = values.get(self.part)
         if value is None:
             raise MissingPart(self.part, given="None" if self.part in values else "nothing", wanted="a value")
+        return self._stored(value if self.form is None else self._formed(self.form.encode, value), limit)
+
+    def prefix(self, value: Any) -> str:
+        """Write the text that a begins_with asks for."""
+        if value is None or self.form is None:
+            return self.render({self.part: value}, limit=SENT_BYTES)
+        return self._stored(self._formed(self.form.prefix, value), SENT_BYTES)
+
+    def _formed(self, write: Callable[[Any], str], value: Any) -> Any:
+        """Write a value as its codec does: give the number, the text or the bytes that are stored."""
+        try:
+            return self._value(write(value))
+        except KeyValueError as error:
+            raise KeyPartError(self.part, given=error.given, wanted=error.wanted, hint=error.hint) from None
+
+    def _stored(self, value: Any, limit: int) -> str:
         if self.attribute_type == "N":
             return self._number(value)
         return self._text(value, limit) if self.attribute_type == "S" else self._bytes(value, limit)
@@ -72,7 +91,7 @@ class NativeTemplate:
         ({'id': 42}, None)
         """
         try:
-            value = self._value(text)
+            value = self._value(text) if self.form is None else self.form.decode(text)
             return {self.part: value} if self.render({self.part: value}, limit=len(text) * 4) == text else None
         except (ValueError, InvalidOperation):
             return None
@@ -170,15 +189,24 @@ def native_range(template: NativeTemplate, whole: Mapping[str, Any], asked: tupl
         text = template.attribute_type == "S"
         return KeyRange("=", (template.render(whole, limit=SENT_BYTES),)) if whole else KeyRange("all", exact=not text)
     operator = asked[0].operator
+    _check_order(template, operator)
     if operator == "below" or (operator == "begins_with" and template.attribute_type == "N"):
         hint = "a native key is one value: use gt, gte, lt, lte or between"
         raise QueryError(f"no {operator} on the native key {template.part!r}", hint=hint)
-    bounds = [(each, template.render({template.part: value}, limit=SENT_BYTES)) for each, value in bounds_of(asked)]
     if operator == "begins_with":
-        return KeyRange("begins_with", (bounds[0][1],))
+        return KeyRange("begins_with", (template.prefix(asked[0].parts[0][1]),))
+    bounds = [(each, template.render({template.part: value}, limit=SENT_BYTES)) for each, value in bounds_of(asked)]
     if len(bounds) == 1:
         return _open_ended(template, *bounds[0])
     return _between(template, dict(bounds))
+
+
+def _check_order(template: NativeTemplate, operator: str) -> None:
+    """Refuse to order by what a codec of its own writes, unless that is known to sort as the values do."""
+    form = template.form
+    if form is not None and not form.ordered and operator != "begins_with":
+        hint = "ask for whole values, or declare the field as it is stored, without codec="
+        raise QueryError(f"no {operator} on {template.part!r}: what its codec writes does not sort so", hint=hint)
 
 
 def _open_ended(template: NativeTemplate, operator: str, text: str) -> KeyRange:

@@ -15,7 +15,7 @@ from singletable.errors import TemplateError, kind_of
 from singletable.keys.encoding import DELIMITER, DELIMITERS, KeyValueError, after
 from singletable.keys.language import Language, Shape
 
-__all__ = ["KeyFormat", "complemented", "continues", "delimiter_of", "fenced", "shaped", "strict", "takes"]
+__all__ = ["KeyFormat", "affixed", "complemented", "continues", "delimiter_of", "fenced", "shaped", "strict", "takes"]
 
 
 def _no_prefix(value: Any) -> str:
@@ -121,6 +121,34 @@ def complemented(made: KeyFormat, digits: str) -> KeyFormat:
     examples = map(made.decode, made.language.members)
     turned = shaped(f"{made.language.name}:desc", encode, read, made.language.shapes, examples)
     return replace(turned, name=made.name, descending=True)
+
+
+def affixed(made: KeyFormat, affix: str) -> KeyFormat:
+    """Put the same text before every text of a format.
+
+    >>> day = shaped("day", lambda value: f"{value:02d}", int, [], [1])
+    >>> affixed(day, "d-").encode(31), affixed(day, "d-").decode("d-31")
+    ('d-31', 31)
+    """
+
+    def encode(value: Any) -> str:
+        return affix + made.encode(value)
+
+    def decode(text: str) -> Any:
+        if not text.startswith(affix):
+            raise KeyValueError("other text", f"{made.name} in key form")
+        return made.decode(text.removeprefix(affix))
+
+    def prefix(value: Any) -> str:
+        return affix + made.prefix(value)
+
+    texts, name = [affix + text for text in made.language.members], f"{affix}{made.language.name}"
+    shapes = [tuple(map(frozenset, affix)) + each for each in made.language.shapes]
+    if made.language.kind == "finite":
+        language = Language.finite(name, texts)
+    else:
+        language = Language.shaped(name, shapes, takes(decode), texts)
+    return replace(made, encode=encode, decode=decode, prefix=prefix, language=language)
 
 
 def fenced(made: KeyFormat, delimiter: str) -> KeyFormat:

@@ -1,16 +1,16 @@
 """The text of a key template, read into segments: literals and `{field}` parts between delimiters.
 
 Text is split at every delimiter that stands outside braces; a leading one gives an empty first segment. A part fills
-its segment: `{name}`, `{name*}` spreads a tuple, `{name?}` may be absent, `{name:06}` is padded, `{name:desc}` sorts
-downwards (`{name:06:desc}` both). Whatever may be left out stands at the end: a spread part last, and after an optional
-part nothing but such parts and their labels.
+its segment, but that in a raw key text may stand before it (`id_{id}`): `{name}`, `{name*}` spreads a tuple, `{name?}`
+may be absent, `{name:06}` is padded, `{name:desc}` sorts downwards (`{name:06:desc}` both). Whatever may be left out
+stands at the end: a spread part last, and after an optional part nothing but such parts and their labels.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NoReturn
 
 from singletable.errors import TemplateError
@@ -20,6 +20,7 @@ from singletable.keys.numbers import DIGITS
 __all__ = ["Segment", "ends_of", "read_segments", "refuse"]
 
 PART = re.compile("\\{([^{}]*)\\}")
+AFFIXED = re.compile("([^{}]+)\\{([^{}]*)\\}")
 ODD = re.compile("[^A-Za-z0-9_.:/{}-]")
 RAW_ODD = re.compile("[^ -~]")
 EVERY = "a part is {name}, {name?}, {name*}, {name:06} or {name:desc}"
@@ -29,7 +30,8 @@ EVERY = "a part is {name}, {name?}, {name*}, {name:06} or {name:desc}"
 class Segment:
     """What stands between two delimiters: a literal, or one part.
 
-    A part may spread a tuple, be absent, be padded to a width, or sort downwards.
+    A part may spread a tuple, be absent, be padded to a width, or sort downwards. In a raw key it may have text before
+    it, the `affix`.
     """
 
     literal: str = ""
@@ -38,6 +40,7 @@ class Segment:
     width: int | None = None
     optional: bool = False
     descending: bool = False
+    affix: str = ""
 
 
 def refuse(text: str, what: str, fix: str) -> NoReturn:
@@ -92,6 +95,9 @@ def _segment(text: str, piece: str, delimiter: str, *, raw: bool) -> Segment:
     odd = (RAW_ODD if raw else ODD).search(piece)
     if "${" in piece:
         refuse(text, f"{piece!r} has a '$' before a part", "write {name} without '$'")
+    affixed = AFFIXED.fullmatch(piece) if raw else None
+    if affixed is not None:
+        return _affixed(text, affixed[1], _part(text, affixed[2]))
     if PART.search(piece) is not None:
         fix = f"write {_separated(piece, delimiter)!r}: a part fills its segment"
         refuse(text, f"{piece!r} is not one whole part", fix)
@@ -103,6 +109,15 @@ def _segment(text: str, piece: str, delimiter: str, *, raw: bool) -> Segment:
     if forges(piece):
         refuse(text, f"{piece!r} holds a segment that begins with '!'", "'!' is kept for hidden items")
     return Segment(piece)
+
+
+def _affixed(text: str, affix: str, part: Segment) -> Segment:
+    """Put the text before a part into its segment; only printable ASCII, and none that a hidden item begins with."""
+    if part.spread or part.optional:
+        refuse(text, f"{affix!r} stands before a part that may be left out", "give that part a segment of its own")
+    if RAW_ODD.search(affix) or forges(affix):
+        refuse(text, f"{affix!r} cannot stand before a part", "printable ASCII without '!' at the beginning")
+    return replace(part, affix=affix)
 
 
 def _separated(piece: str, delimiter: str) -> str:

@@ -17,7 +17,7 @@ from typing import Any, Literal, NoReturn, TypeAlias
 
 from singletable.errors import KeyPartError, KeyTooLong, MissingPart, PartHole, kind_of
 from singletable.keys.encoding import DELIMITER, FLOOR, KeyValueError
-from singletable.keys.notation import KeyFormat, delimiter_of
+from singletable.keys.notation import KeyFormat, affixed, delimiter_of
 from singletable.keys.segments import Segment, ends_of, read_segments, refuse
 
 __all__ = ["BoundTemplate", "Segment", "Template", "shortened", "too_long"]
@@ -68,7 +68,11 @@ class Template:
         for segment in self.segments:
             if segment.part is not None:
                 self._check_format(segment, formats)
-        return BoundTemplate(self, {name: formats[name] for name in self.parts})
+        affixes = {segment.part: segment.affix for segment in self.segments if segment.affix}
+        bound = {
+            name: affixed(formats[name], affixes[name]) if name in affixes else formats[name] for name in self.parts
+        }
+        return BoundTemplate(self, bound)
 
     def _check_format(self, segment: Segment, formats: Mapping[str, KeyFormat]) -> None:
         """Refuse a part without a format, or with one made for another delimiter or direction."""

@@ -8,7 +8,7 @@ is free.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
 from singletable.expressions import Change, Condition, Expressions, all_of
@@ -34,7 +34,7 @@ class Action:
     kind: Kind
     key: Item
     condition: Condition | None = None
-    item: Item | None = None
+    item: Item | None = field(default=None, repr=False)
     changes: tuple[Change, ...] = ()
     returning: Returning = "NONE"
 

@@ -120,6 +120,11 @@ def _check(context: Context, entities: Sequence[Entity]) -> None:
 
 
 def _check_kind(model: Model) -> None:
+    if model.uniques:
+        raise UsageError(
+            f"{model.name} has unique values, whose guards a batch cannot make",
+            hint="store.create_many(...) creates many; use store.put(...) for each that is to be replaced",
+        )
     if model.sort_key_number is not None:
         raise UsageError(
             f"{model.name} is numbered by its sort key, which needs a condition that a batch cannot make",
@@ -129,4 +134,4 @@ def _check_kind(model: Model) -> None:
 
 def _is_guarded(model: Model) -> bool:
     """Say whether a delete of this entity needs its condition."""
-    return model.leaves_tombstones or model.table.untagged is not None or model.primary.raw
+    return bool(model.uniques) or model.leaves_tombstones or model.table.untagged is not None or model.primary.raw

@@ -122,7 +122,7 @@ def _merged(parts: Sequence[_Part]) -> Action:
     if len(whole) == 1:
         return checked(whole[0].action, checks)
     takes = [part for part in whole if part.action.kind == "put"]
-    if len(whole) == 2 and len(takes) == 1 and all(part.hidden for part in whole) and not checks:
+    if len(whole) == 2 and len(takes) == 1 and all(part.hidden for part in whole) and checks is None:
         return replace(takes[0].action, condition=any_of(part.action.condition for part in whole))
     what = "take one unique value" if len(takes) > 1 and all(part.hidden for part in whole) else "write one item"
     raise UsageError(

@@ -10,10 +10,10 @@ from threading import Event, Lock
 from typing import Any, TypeVar
 
 from singletable.entity import Entity
-from singletable.mapping import Mapper, mapper_of
+from singletable.mapping import Mapper, kind_of_item, mapper_of
 from singletable.queries import Ref
 from singletable.schema import Model, kinds_of, model_of
-from singletable.wire import Steps, Together
+from singletable.wire import Item, Steps, Together
 
 __all__ = ["Context", "Hints", "Stamp", "backoff", "in_parallel"]
 
@@ -100,6 +100,16 @@ class Context:
     def kinds(self, entity: type) -> Sequence[Model]:
         """Give the models of what an entity class reads, as they stand in this store."""
         return kinds_of(entity)
+
+    def read(self, entity: type[E], item: Item | None) -> E | None:
+        """Read what a look-up answered, of an abstract class as the kind that it is.
+
+        None where nothing or a tombstone stands there, ForeignItem where another entity's item does.
+        """
+        kinds = self.kinds(entity)
+        own = next((each for each in kinds if item is not None and kind_of_item(each, item) == "own"), kinds[0])
+        mapper: Mapper[E] = self.mapper(own.entity)
+        return mapper.read(item)
 
 
 def backoff(context: Context, attempts: int, *, base: float = 0.025, cap: float = 2.0) -> Iterator[float]:

@@ -19,6 +19,7 @@ from singletable.operations.actions import Action
 from singletable.operations.carrying import carry_out
 from singletable.operations.context import Context, Stamp
 from singletable.operations.drafts import Done, Draft, Verdict
+from singletable.operations.guards import holding_of, taken
 from singletable.operations.increment import Race, assigned, next_number, numbers_range, refuse_given
 from singletable.operations.writing import absent, already_exists, carries, key_of, unknown, with_create_id
 from singletable.schema import CREATE_ID
@@ -89,12 +90,12 @@ def draft_of_new(
     entity: E,
     stamp: Stamp,
     *,
-    taken: Callable[[Refusal], Verdict[E]] | None = None,
+    lost: Callable[[Refusal], Verdict[E]] | None = None,
     kept: Callable[[], None] | None = None,
 ) -> Draft[E]:
     """Draft the put of an entity, numbered by now, where nothing stands.
 
-    `taken` says what it means that something else does (AlreadyExists), `kept` is called when the put was carried out.
+    `lost` says what it means that something else does (AlreadyExists), `kept` is called when the put was carried out.
     """
     item = with_create_id(mapper.encode(entity), stamp.id)
     prepared = Create(entity, stamp=stamp, drawn=True)
@@ -109,13 +110,15 @@ def draft_of_new(
             return Done(answer(None))
         if refusal.sent > 1:
             return unknown(prepared)
-        return already_exists(mapper, refusal.item) if taken is None else taken(refusal)
+        return already_exists(mapper, refusal.item) if lost is None else lost(refusal)
 
+    key = key_of(mapper.model, item)
     return Draft(
-        Action("put", key_of(mapper.model, item), absent(mapper.model, stamp.now), item=item),
+        Action("put", key, absent(mapper.model, stamp.now), item=item),
         answer=answer,
         refused=refused,
         prepared=prepared,
+        beside=taken(mapper.model, key, holding_of(mapper.model, entity, item), stamp),
     )
 
 
@@ -131,6 +134,6 @@ def draft_numbered(context: Context, mapper: Mapper[E], entity: E, number: Numbe
     def draft() -> Steps[Draft[E]]:
         value = yield from next_number(context, mapper.model, span)
         numbered = evolve(entity, **{number.name: value})
-        return draft_of_new(mapper, numbered, stamp, taken=lambda _: race.lost(draft), kept=lambda: race.won(value))
+        return draft_of_new(mapper, numbered, stamp, lost=lambda _: race.lost(draft), kept=lambda: race.won(value))
 
     return (yield from draft())

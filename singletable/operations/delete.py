@@ -13,12 +13,25 @@ from singletable.belonging import check_condition
 from singletable.entity import Entity
 from singletable.expressions import Condition, Path, all_of
 from singletable.mapping import GONE, kind_of_item
-from singletable.operations.actions import Action
+from singletable.operations.actions import Action, checked
 from singletable.operations.carrying import carry_out
-from singletable.operations.context import Context, Stamp
-from singletable.operations.drafts import Done, Draft, Verdict, changed
+from singletable.operations.context import Context, Stamp, backoff
+from singletable.operations.drafts import Again, Beside, Done, Draft, Verdict, changed
+from singletable.operations.get import get_call
+from singletable.operations.guards import NOTHING, Move, holding_of
+from singletable.operations.sending import send
 from singletable.operations.subjects import subject
-from singletable.operations.writing import absent, carries, free_or_own, owned, read_after, refused, unknown
+from singletable.operations.writing import (
+    absent,
+    carries,
+    contended,
+    free_or_own,
+    owned,
+    read_after,
+    refused,
+    stands,
+    unknown,
+)
 from singletable.queries import Ref
 from singletable.schema import GONE_AT, WRITE_ID, Model, model_of
 from singletable.wire import Item, Refusal, Steps, at_once
@@ -26,6 +39,9 @@ from singletable.wire import Item, Refusal, Steps, at_once
 __all__ = ["Delete"]
 
 E = TypeVar("E", bound=Entity)
+
+ATTEMPTS = 16
+"""So often, at most, is a delete made anew from the unique values that stand there."""
 
 
 @dataclass(init=False, frozen=True, slots=True, eq=False)
@@ -61,38 +77,90 @@ class Delete(Generic[E]):
         return None
 
     def draft(self, context: Context, stamp: Stamp) -> Steps[Draft[E | None]]:
-        """Draft the delete, or the put of a tombstone."""
-        mapper, ref = context.mapper(self.ref.entity), context.bound(self.ref)
-        prepared = changed(self, stamp=stamp)
-
-        def answer(old: Item | None) -> E | None:
-            return None if old is None else read_after(mapper, old, "deleted")
-
-        def judged(refusal: Refusal) -> Verdict[E | None]:
-            if carries(refusal, WRITE_ID, stamp.id):
-                return Done(None)
-            if refusal.sent > 1:
-                return unknown(prepared)
-            if self.when is None and not _is_foreign(mapper.model, refusal.item):
-                return Done(None, instead=Action("check", ref.key, _nothing(mapper.model, stamp)))
-            return refused(mapper, refusal, prepared, taken=False)
-
-        own = self._burying if mapper.model.leaves_tombstones else self._removing
-        return at_once(Draft(own(mapper.model, ref.key, stamp), answer=answer, refused=judged, prepared=prepared))
+        """Draft the delete, or the put of a tombstone; where values are unique, from the item as it stands."""
+        deleting = _Deleting(context, changed(self, ref=context.bound(self.ref), stamp=stamp), stamp)
+        if not deleting.model.uniques:
+            return deleting.draft(None)
+        call = get_call(context, deleting.ref, consistent=True)
+        answer = yield from send(context, call)
+        return deleting.draft(answer.get("Item"))
 
     def told(self, _: object) -> None:
         """Give nothing: a transaction does not answer with the old item."""
 
-    def _removing(self, model: Model, key: Item, stamp: Stamp) -> Action:
-        condition = all_of((free_or_own(model, stamp.now), self.when))
-        return Action("delete", key, condition, returning="ALL_OLD")
 
-    def _burying(self, model: Model, key: Item, stamp: Stamp) -> Action:
-        seconds = {"N": str(int(stamp.now.timestamp()))}
-        stone: Item = {**key, GONE_AT: seconds, WRITE_ID: {"S": stamp.id}}
-        if model.table.tag is not None:
-            stone[model.table.tag] = {"S": GONE}
-        return Action("put", key, all_of((owned(model, stamp.now), self.when)), item=stone, returning="ALL_OLD")
+class _Deleting(Generic[E]):
+    """The drafts of one delete: where values are unique, their guards are freed as they stood."""
+
+    def __init__(self, context: Context, delete: Delete[E], stamp: Stamp) -> None:
+        self._mapper = context.mapper(delete.ref.entity)
+        self._delete = delete
+        self._stamp = stamp
+        self._pauses = backoff(context, ATTEMPTS, base=0.005, cap=0.1)
+        self.model = self._mapper.model
+        self.ref = delete.ref
+
+    def draft(self, standing: Item | None, left: frozenset[str] = frozenset()) -> Draft[E | None]:
+        """Draft the delete of an item that stands so; of None where that does not matter, or none stood there."""
+        own = None if standing is None or kind_of_item(self.model, standing) != "own" else standing
+        old = None if own is None else self._mapper.decode(own)
+
+        def answer(deleted: Item | None) -> E | None:
+            return old if deleted is None else read_after(self._mapper, deleted, "deleted")
+
+        def judged(refusal: Refusal) -> Verdict[E | None]:
+            return self._judged(refusal, own, old)
+
+        action = self._burying() if self.model.leaves_tombstones else self._removing()
+        if self.model.uniques and (own is None or old is None):
+            nothing = all_of((_nothing(self.model, self._stamp), self._delete.when))
+            return Draft(Action("delete", self.ref.key, nothing), answer, judged, self._delete)
+        if own is None or old is None:
+            return Draft(action, answer, judged, self._delete)
+        held = all_of(stands(Path((name,)), own.get(name)) for name in self._attributes())
+        return Draft(checked(action, held), answer, judged, self._delete, self._beside(own, old, left))
+
+    def _attributes(self) -> tuple[str, ...]:
+        """Name the attributes of unique values."""
+        names = [self.model.fields[name].attribute for unique in self.model.uniques for name in unique.fields]
+        return tuple(dict.fromkeys(names))
+
+    def _beside(self, own: Item, old: E, left: frozenset[str]) -> tuple[Beside[E | None], ...]:
+        def again(guard: str) -> Again[E | None]:
+            return Again(0.0, lambda: at_once(self.draft(own, left | {guard})))
+
+        move = Move(self.ref.key, holding_of(self.model, old, own), NOTHING, left, again)
+        return tuple(move.beside(self.model, self._stamp))
+
+    def _judged(self, refusal: Refusal, own: Item | None, old: E | None) -> Verdict[E | None]:
+        model, item, when = self.model, refusal.item, self._delete.when
+        if carries(refusal, WRITE_ID, self._stamp.id):
+            return Done(old)
+        if refusal.sent > 1:
+            return unknown(self._delete)
+        if model.uniques and item is not None and kind_of_item(model, item) == "own" and self._differs(own, item):
+            pause = next(self._pauses, None)
+            if pause is None:
+                return contended(self._mapper, item, "its unique values", ATTEMPTS)
+            return Again(pause, lambda: at_once(self.draft(item)))
+        if when is None and not _is_foreign(model, item):
+            return Done(None, instead=Action("check", self.ref.key, _nothing(model, self._stamp)))
+        return refused(self._mapper, refusal, self._delete, taken=False)
+
+    def _differs(self, own: Item | None, item: Item) -> bool:
+        return own is None or any(own.get(name) != item.get(name) for name in self._attributes())
+
+    def _removing(self) -> Action:
+        condition = all_of((free_or_own(self.model, self._stamp.now), self._delete.when))
+        return Action("delete", self.ref.key, condition, returning="ALL_OLD")
+
+    def _burying(self) -> Action:
+        seconds = {"N": str(int(self._stamp.now.timestamp()))}
+        stone: Item = {**self.ref.key, GONE_AT: seconds, WRITE_ID: {"S": self._stamp.id}}
+        if self.model.table.tag is not None:
+            stone[self.model.table.tag] = {"S": GONE}
+        condition = all_of((owned(self.model, self._stamp.now), self._delete.when))
+        return Action("put", self.ref.key, condition, item=stone, returning="ALL_OLD")
 
 
 def _is_foreign(model: Model, item: Item | None) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from singletable.entity import Entity
 from singletable.errors import NotFound
@@ -14,6 +14,8 @@ from singletable.wire import Call, Steps
 
 __all__ = ["Get", "One", "get_call"]
 
+T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 E = TypeVar("E", bound=Entity)
 
 
@@ -33,19 +35,27 @@ class Get(Generic[E]):
         """Send one GetItem."""
         call = get_call(context, context.bound(self.ref), consistent=self.consistent)
         answer = yield from send(context, call)
-        return context.mapper(self.ref.entity).read(answer.get("Item"))
+        return context.read(self.ref.entity, answer.get("Item"))
+
+
+class Looking(Protocol[T_co]):
+    """A read of one item that may not be there."""
+
+    def steps(self, context: Context) -> Steps[T_co | None]:
+        """Give what is there, or None."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class One(Generic[E]):
-    """Read one item that must be there: NotFound where it is not."""
+class One(Generic[T]):
+    """Read one item that must be there: NotFound where it is not. `what` is what was asked for."""
 
-    ref: Ref[E]
-    consistent: bool = False
+    looking: Looking[T]
+    what: object
 
-    def steps(self, context: Context) -> Steps[E]:
-        """Send one GetItem."""
-        found = yield from Get(self.ref, self.consistent).steps(context)
+    def steps(self, context: Context) -> Steps[T]:
+        """Send what the read sends."""
+        found = yield from self.looking.steps(context)
         if found is None:
-            raise NotFound(f"no {self.ref.entity.__name__} stands at {self.ref!r}", hint="store.get(...) answers None")
+            raise NotFound(f"nothing stands at {self.what!r}", hint="store.get(...) answers None")
         return found

@@ -22,7 +22,7 @@ from singletable.operations.snapshot import read_at_one_moment
 from singletable.queries import Ref
 from singletable.wire import Call, Item, Pause, Steps
 
-__all__ = ["GetMany", "Missing", "ReadBatch"]
+__all__ = ["BATCH_KEYS", "GetMany", "Missing", "ReadBatch"]
 
 E = TypeVar("E", bound=Entity)
 
@@ -53,7 +53,7 @@ class GetMany(Generic[E]):
         asked = dict(zip(places, self.refs, strict=True))
         items = yield from self._items(context, asked)
         wanted = dict.fromkeys(zip((ref.entity for ref in self.refs), places, strict=True))
-        found = {(entity, place): context.mapper(entity).read(items.get(place)) for entity, place in wanted}
+        found = {(entity, place): context.read(entity, items.get(place)) for entity, place in wanted}
         return self._answer([found[ref.entity, place] for ref, place in zip(self.refs, places, strict=True)])
 
     def _items(self, context: Context, asked: Mapping[Hashable, Ref[E]]) -> Steps[dict[Hashable, Item]]:

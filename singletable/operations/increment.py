@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, TypeVar
 
-from singletable.entity import Entity, evolve, given_out
+from singletable.entity import Entity, changed, given_out
 from singletable.errors import (
     ForeignItem,
     MissingPart,
@@ -64,7 +64,7 @@ def _assign(context: Context, model: Model, number: Numbering, entities: list[E]
         values = entities[positions[0]].__dict__
         drawn = yield from _draw(context, _Draw(model, number, counter, values, len(positions)))
         for position, value in zip(positions, drawn, strict=True):
-            entities[position] = evolve(entities[position], **{name: value})
+            entities[position] = changed(entities[position], {name: value})
 
 
 def refuse_given(model: Model, entity: Entity) -> None:

@@ -96,7 +96,7 @@ class WriteBatch:
     """Up to 25 writes, each with the position of what it is for."""
 
     layout: Layout
-    requests: Mapping[int, Mapping[str, Any]]
+    requests: Mapping[int, Mapping[str, Any]] = field(repr=False)
     tally: Tally
 
     def steps(self, context: Context) -> Steps[Left]:

@@ -24,9 +24,9 @@ from singletable.operations.drafts import Done, Draft, Verdict, changed
 from singletable.operations.get import Get
 from singletable.operations.increment import assigned_all, refuse_given
 from singletable.operations.receipts import check_token, input_of, is_input, reused
+from singletable.operations.subjects import subject
 from singletable.operations.transact import Transact, fixed
-from singletable.queries import Ref
-from singletable.schema import CREATE_ID, Model
+from singletable.schema import CREATE_ID
 from singletable.wire import Refusal, Steps
 
 __all__ = ["Assign", "CreateOnce", "GetOrCreate", "Prepare"]
@@ -103,7 +103,7 @@ class GetOrCreate(Generic[E]):
                     hint="store.create(entity) makes a new one; with token= the same request makes one only once",
                 )
         if waiting:
-            found = yield from Get(_ref_of(model, self.entity), consistent=True).steps(context)
+            found = yield from Get(subject(self.entity), consistent=True).steps(context)
             if found is not None:
                 kept: E = found
                 return kept
@@ -113,10 +113,6 @@ class GetOrCreate(Generic[E]):
             if not isinstance(error.existing, type(self.entity)):
                 raise
             return error.existing
-
-
-def _ref_of(model: Model, entity: E) -> Ref[E]:
-    return type(entity).at(**{name: entity.__dict__.get(name) for name in model.primary.parts})
 
 
 @dataclass(frozen=True, slots=True, eq=False)

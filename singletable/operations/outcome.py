@@ -13,15 +13,17 @@ from dataclasses import dataclass
 from decimal import Context, Decimal, Inexact
 from typing import Any
 
-from singletable.entity import Entity, evolve, values_of
+from singletable.entity import Entity, changed, values_of
 from singletable.errors import FieldValueError, UnknownField, closest
 from singletable.expressions import Change, Condition, Path, any_of
 from singletable.fields import Field
 from singletable.layouts import Layout
 from singletable.mapping import index_key
+from singletable.operations.writing import stands
 from singletable.queries import Ref
 from singletable.schema import Model
-from singletable.wire import AttributeValue, Item
+from singletable.uniques import Uniqueness
+from singletable.wire import Item
 
 __all__ = ["Outcome", "Plan", "Standing", "field_of", "plan_of"]
 
@@ -40,6 +42,8 @@ class Outcome:
 
     changes: tuple[Change, ...]
     guards: tuple[Condition, ...]
+    values: Mapping[str, Any]
+    """The values of the fields that are known, as they are after the update."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +55,13 @@ class Plan:
     changed: Mapping[str, Change]
     touched: tuple[Layout, ...]
     needed: tuple[str, ...]
+    uniques: tuple[Uniqueness, ...] = ()
+    """What is unique and may change."""
 
     @property
     def must_read(self) -> bool:
         """Whether the item must be known as it stands."""
-        return bool(self.needed) or bool(self.model.computed)
+        return bool(self.needed) or bool(self.model.computed) or bool(self.uniques)
 
     def outcome(self, standing: Standing | None) -> Outcome:
         """Work out the further changes, from the item as it stood where that is needed."""
@@ -70,7 +76,7 @@ class Plan:
                 own[name] = self.model.fields[name].set(values[name])
         computed = {} if standing is None else self._computed(standing.entity, values)
         further = (*_written(self.model, computed), *self._index_changes({**values, **computed}))
-        return Outcome((*own.values(), *further), tuple(self._guards(held, standing)))
+        return Outcome((*own.values(), *further), tuple(self._guards(held, standing)), {**values, **computed})
 
     def held(self, standing: Standing) -> tuple[str, ...]:
         """List the fields whose stored values count: those index keys need, and all that may be computed from."""
@@ -102,7 +108,7 @@ class Plan:
             if standing.item is None:
                 yield _still(field, standing.entity.__dict__.get(field.name))
                 continue
-            yield _stands(field.path, standing.item.get(field.attribute))
+            yield stands(field.path, standing.item.get(field.attribute))
             if field.attribute not in standing.item:
                 yield from self._key_guards(field.name, standing.item)
 
@@ -111,13 +117,13 @@ class Plan:
         for layout in self.model.indexes.values():
             if name in layout.parts and layout.names[0] in item:
                 for attribute in layout.names:
-                    yield _stands(Path((attribute,)), item.get(attribute))
+                    yield stands(Path((attribute,)), item.get(attribute))
 
     def _computed(self, current: Entity, values: Mapping[str, Any]) -> dict[str, Any]:
         """Give the computed values as they are after the update."""
         if not self.model.computed:
             return {}
-        after = evolve(current, **{name: values[name] for name in self.changed})
+        after = changed(current, {name: values[name] for name in self.changed})
         names = [field.name for field in self.model.computed]
         return {name: value for name, value in values_of(after).items() if name in names}
 
@@ -169,11 +175,6 @@ def _grown(name: str, value: Any, change: Change) -> Any:
 EXACT = Context(prec=38, traps=[Inexact])
 
 
-def _stands(path: Path, stored: AttributeValue | None) -> Condition:
-    """Hold where an attribute is stored just so; None stands for absent."""
-    return Condition("attribute_not_exists", (path,)) if stored is None else Condition("=", (path, stored))
-
-
 def _still(field: Field[Any], value: object) -> Condition:
     """Hold where a field is stored so that it reads as this value."""
     encoded = field.encoded(value)
@@ -191,8 +192,17 @@ def plan_of(model: Model, ref: Ref[Any], changes: tuple[Change, ...]) -> Plan:
     computed = {field.name for field in model.computed}
     touched = _touched(model, {*changed, *computed})
     needed = dict.fromkeys(name for layout in touched for name in _needs(layout, changed))
+    uniques = _uniques(model, {*changed, *computed})
+    needed |= dict.fromkeys(name for unique in uniques for name in unique.fields)
     rest = tuple(name for name in needed if name not in known and name not in computed)
-    return Plan(model, known, changed, touched, rest)
+    return Plan(model, known, changed, touched, rest, uniques)
+
+
+def _uniques(model: Model, names: set[str]) -> tuple[Uniqueness, ...]:
+    """Find what is unique among written fields; a new time to live is that of every guard."""
+    if any(model.fields[name].attribute == model.table.ttl for name in names):
+        return model.uniques
+    return tuple(unique for unique in model.uniques if not names.isdisjoint(unique.fields))
 
 
 def _touched(model: Model, names: set[str]) -> tuple[Layout, ...]:

@@ -14,21 +14,37 @@ from typing import Generic, TypeVar
 from singletable.belonging import check_condition
 from singletable.entity import Entity
 from singletable.errors import UsageError
-from singletable.expressions import Condition, all_of
-from singletable.mapping import Mapper
+from singletable.expressions import Condition, Path, all_of
+from singletable.judging import holds
+from singletable.mapping import Mapper, kind_of_item
 from singletable.operations.actions import Action
 from singletable.operations.carrying import carry_out
-from singletable.operations.context import Context, Stamp
+from singletable.operations.context import Context, Stamp, backoff
 from singletable.operations.create import draft_numbered, turn_of
-from singletable.operations.drafts import Done, Draft, Verdict
+from singletable.operations.drafts import Again, Beside, Done, Draft, Verdict
+from singletable.operations.guards import Move, holding_of, taken
 from singletable.operations.increment import assigned, forget_highest
-from singletable.operations.writing import carries, free_or_own, key_of, refused, with_create_id
+from singletable.operations.writing import (
+    absent,
+    carries,
+    contended,
+    free_or_own,
+    has_expired,
+    key_of,
+    owned,
+    refused,
+    stands,
+    with_create_id,
+)
 from singletable.schema import CREATE_ID, WRITE_ID
-from singletable.wire import Item, Refusal, Steps
+from singletable.wire import Item, Refusal, Steps, at_once
 
 __all__ = ["Put"]
 
 E = TypeVar("E", bound=Entity)
+
+ATTEMPTS = 16
+"""So often, at most, is a put made anew from the unique values that stand there."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -84,24 +100,87 @@ class Put(Generic[E]):
         number = mapper.model.sort_key_number
         if number is not None and number.name not in self.entity.__dict__:
             return (yield from draft_numbered(context, mapper, self.entity, number, stamp))
-        return self._replacing(context, mapper, stamp)
+        return _Replacing(context, mapper, replace(self, stamp=stamp, drawn=True), stamp).first()
 
-    def _replacing(self, context: Context, mapper: Mapper[E], stamp: Stamp) -> Draft[E]:
-        prepared, item = replace(self, stamp=stamp, drawn=True), mapper.encode(self.entity)
+
+class _Replacing(Generic[E]):
+    """The drafts of one put in place of what stands there.
+
+    Where values are unique, the guards of the old ones are to be freed: the first draft rests on their being the new
+    ones, and the item that a failed condition answers with is what the next one knows.
+    """
+
+    def __init__(self, context: Context, mapper: Mapper[E], put: Put[E], stamp: Stamp) -> None:
+        self._context = context
+        self._mapper = mapper
+        self._put = put
+        self._stamp = stamp
+        self._pauses = backoff(context, ATTEMPTS, base=0.005, cap=0.1)
+        item = mapper.encode(put.entity)
         if CREATE_ID not in item:
             item = with_create_id(item, stamp.id)
-        if self.when is not None:
+        if put.when is not None:
             item[WRITE_ID] = {"S": stamp.id}
+        self._item = item
+        self._key = key_of(mapper.model, item)
+        self._holding = holding_of(mapper.model, put.entity, item)
 
-        def answer(_: Item | None) -> E:
-            forget_highest(context, mapper.model, self.entity)
-            return mapper.decode(item)
+    def first(self) -> Draft[E]:
+        """Draft the put on what is not known yet: that it changes no unique value."""
+        model = self._mapper.model
+        if not model.uniques:
+            return self._draft(free_or_own(model, self._stamp.now), (), None)
+        same = all_of((owned(model, self._stamp.now), self._as_stored(self._item)))
+        return self._draft(same, (), self._item)
+
+    def _draft(self, condition: Condition | None, beside: tuple[Beside[E], ...], known: Item | None) -> Draft[E]:
+        """Draft the put on a condition; `known` has the unique values that it takes to stand there."""
+        own = Action("put", self._key, all_of((condition, self._put.when)), item=self._item)
 
         def judged(refusal: Refusal) -> Verdict[E]:
-            if self.when is not None and carries(refusal, WRITE_ID, stamp.id):
-                return Done(answer(None))
-            return refused(mapper, refusal, prepared, taken=True)
+            return self._judged(refusal, known)
 
-        condition = all_of((free_or_own(mapper.model, stamp.now), self.when))
-        own = Action("put", key_of(mapper.model, item), condition, item=item)
-        return Draft(own, answer=answer, refused=judged, prepared=prepared)
+        return Draft(own, answer=self._answer, refused=judged, prepared=self._put, beside=beside)
+
+    def _answer(self, _: Item | None) -> E:
+        forget_highest(self._context, self._mapper.model, self._put.entity)
+        return self._mapper.decode(self._item)
+
+    def _judged(self, refusal: Refusal, known: Item | None) -> Verdict[E]:
+        model, item = self._mapper.model, refusal.item
+        if self._put.when is not None and carries(refusal, WRITE_ID, self._stamp.id):
+            return Done(self._answer(None))
+        if item is not None and has_expired(model.table, item, self._stamp.now):
+            item = None
+        if not model.uniques or (item is not None and kind_of_item(model, item) != "own"):
+            return refused(self._mapper, refusal, self._put, taken=True)
+        same = None if known is None else self._as_stored(known)
+        if same is not None and item is not None and holds(same, item):
+            return refused(self._mapper, refusal, self._put, taken=True)
+        pause = next(self._pauses, None)
+        if pause is None:
+            return contended(self._mapper, item, "its unique values", ATTEMPTS)
+        return Again(pause, lambda: at_once(self._after(item, frozenset())))
+
+    def _after(self, standing: Item | None, left: frozenset[str]) -> Draft[E]:
+        """Draft the put in place of an item that stands so, or of none."""
+        model = self._mapper.model
+        if standing is None:
+            fresh = taken(model, self._key, self._holding, self._stamp)
+            return self._draft(absent(model, self._stamp.now), fresh, None)
+        before = holding_of(model, self._mapper.decode(standing), standing)
+        condition = all_of((owned(model, self._stamp.now), self._as_stored(standing)))
+
+        def again(guard: str) -> Again[E]:
+            return Again(0.0, lambda: at_once(self._after(standing, left | {guard})))
+
+        move = Move(self._key, before, self._holding, left, again)
+        return self._draft(condition, tuple(move.beside(model, self._stamp)), standing)
+
+    def _as_stored(self, item: Item) -> Condition | None:
+        """Hold where the unique values (and the time to live of their guards) are stored as in an item."""
+        model = self._mapper.model
+        names = dict.fromkeys(model.fields[name].attribute for unique in model.uniques for name in unique.fields)
+        ttl = [] if model.table.ttl is None else [model.table.ttl]
+        conditions: list[Condition | None] = [stands(Path((name,)), item.get(name)) for name in (*names, *ttl)]
+        return all_of([~absent(model), *conditions])

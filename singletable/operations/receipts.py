@@ -11,7 +11,7 @@ does too, after a day.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from hashlib import blake2s
@@ -27,10 +27,11 @@ from singletable.operations.actions import Action
 from singletable.operations.commit import token_of
 from singletable.operations.context import Stamp
 from singletable.operations.drafts import Done, Draft, Verdict
-from singletable.operations.writing import absent, carries
+from singletable.operations.guards import guard_key
+from singletable.operations.writing import absent, carries, key_of
 from singletable.queries import Ref
 from singletable.schema import CREATE_ID, HIDDEN, Model
-from singletable.wire import AttributeValue, Item, Refusal
+from singletable.wire import Item, Refusal
 
 __all__ = ["Delivered", "Receipt", "check_token", "input_of", "is_input", "reused"]
 
@@ -43,9 +44,6 @@ OF = "of"
 
 KEPT = timedelta(days=1)
 """So long a receipt stays on a table whose items expire."""
-
-ALONE: Mapping[str, AttributeValue] = {"S": {"S": HIDDEN}, "N": {"N": "0"}, "B": {"B": b"\0"}}
-"""The sort key of a hidden item that has a partition key of its own, by its type."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +63,6 @@ class Receipt:
     def draft(self, model: Model, stamp: Stamp, keys: Sequence[Item | None]) -> Draft[Delivered | None]:
         """Draft the put of the receipt. TokenReused where another request had the token."""
         item = self._item(model, stamp, keys)
-        key = {column.name: item[column.name] for column in (*model.table.pks, *model.table.sks)}
 
         def judged(refusal: Refusal) -> Verdict[Delivered | None]:
             stored: Item = refusal.item or {}
@@ -75,7 +72,7 @@ class Receipt:
                 return reused()
             return Done(Delivered(tuple(each.get("M") for each in stored.get(OF, {}).get("L", []))))
 
-        action = Action("put", key, absent(model, stamp.now), item=item)
+        action = Action("put", key_of(model, item), absent(model, stamp.now), item=item)
         return Draft(action, answer=lambda _: None, refused=judged, prepared=self)
 
     def _item(self, model: Model, stamp: Stamp, keys: Sequence[Item | None]) -> Item:
@@ -87,13 +84,11 @@ class Receipt:
             )
         listed = [{"NULL": True} if key is None else {"M": key} for key in keys]
         item: Item = {
-            table.pk.name: {"S": f"#{HIDDEN}TOKEN#{token_of(self.token)}"},
+            **guard_key(model, model.hidden(f"#{HIDDEN}TOKEN#{token_of(self.token)}")),
             CREATE_ID: {"S": stamp.id},
             INPUT: {"S": self.input},
             OF: {"L": listed},
         }
-        if table.sk is not None:
-            item[table.sk.name] = ALONE[table.sk.attribute_type]
         if table.tag is not None:
             item[table.tag] = {"S": TOKEN_TAG}
         if table.ttl is not None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from singletable.entity import Entity, evolve
+from singletable.entity import Entity, changed
 from singletable.errors import SequenceContention, SequenceExhausted, UsageError
 from singletable.operations.context import Context, Stamp
 from singletable.operations.create import draft_of_new
@@ -59,10 +59,10 @@ class Siblings:
         }
 
     def _drafted(self, entity: Entity, value: int) -> Draft[Any]:
-        numbered = evolve(entity, **{self._number.name: value})
+        numbered = changed(entity, {self._number.name: value})
         race = self._race
         return draft_of_new(
-            self._mapper, numbered, self._stamp, taken=lambda _: self._taken(), kept=lambda: race.won(value)
+            self._mapper, numbered, self._stamp, lost=lambda _: self._taken(), kept=lambda: race.won(value)
         )
 
     def _taken(self) -> Again[Any] | SequenceContention:

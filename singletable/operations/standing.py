@@ -22,7 +22,7 @@ from singletable.operations.drafts import Draft, Verdict, changed
 from singletable.operations.get import get_call
 from singletable.operations.sending import send
 from singletable.operations.transact import Transact
-from singletable.operations.writing import absent, readable, unknown
+from singletable.operations.writing import absent, readable, stands, unknown
 from singletable.queries import Ref
 from singletable.schema import Model
 from singletable.wire import Item, Pause, Refusal, Steps, at_once
@@ -77,11 +77,7 @@ def _as_read(model: Model, key: Item, item: Item | None, stamp: Stamp) -> Condit
         return absent(model, stamp.now)
     known = [field.attribute for field in model.fields.values()]
     names = dict.fromkeys(name for name in (*item, *known) if name not in key)
-    return all_of(_stands(Path((name,)), item.get(name)) for name in names)
-
-
-def _stands(path: Path, value: Any) -> Condition:
-    return Condition("attribute_not_exists", (path,)) if value is None else Condition("=", (path, value))
+    return all_of(stands(Path((name,)), item.get(name)) for name in names)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -94,7 +90,7 @@ class Reading(Generic[E]):
         """Send one GetItem."""
         answer = yield from send(context, get_call(context, context.bound(self.ref), consistent=True))
         item = answer.get("Item")
-        return context.mapper(self.ref.entity).read(item), Still(self.ref, item)
+        return context.read(self.ref.entity, item), Still(self.ref, item)
 
 
 class Attempt:

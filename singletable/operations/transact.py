@@ -261,7 +261,7 @@ class _Unit:
             return ending.draft()
         if isinstance(ending, Done) and ending.instead is not None:
             value, write = ending.value, self._writes[place]
-            again = Again[Any](0.0, lambda: write.draft(self._context, self._stamp))
+            again: Again[Any] = Again(0.0, lambda: write.draft(self._context, self._stamp))
             return at_once(Draft(ending.instead, lambda _: value, lambda _: again, changed(write, stamp=self._stamp)))
         return self._writes[place].draft(self._context, self._stamp)
 

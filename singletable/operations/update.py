@@ -15,8 +15,16 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from singletable.belonging import check_condition
-from singletable.entity import Entity
-from singletable.errors import ConditionFailed, NotFound, UnknownField, UsageError, closest
+from singletable.entity import Entity, values_of
+from singletable.errors import (
+    ConditionFailed,
+    NotFound,
+    OutcomeUnknown,
+    SingleTableError,
+    UnknownField,
+    UsageError,
+    closest,
+)
 from singletable.expressions import Change, Condition, Path, all_of
 from singletable.fields import Field, computed
 from singletable.increments import AutoIncrement
@@ -24,15 +32,16 @@ from singletable.mapping import foreign_item, kind_of_item
 from singletable.operations.actions import Action
 from singletable.operations.carrying import carry_out
 from singletable.operations.context import Context, Stamp, backoff
-from singletable.operations.drafts import Again, Done, Draft, Verdict, changed
+from singletable.operations.drafts import Again, Beside, Done, Draft, Verdict, changed
 from singletable.operations.get import get_call
+from singletable.operations.guards import Move, guards_of
 from singletable.operations.outcome import Outcome, Plan, Standing, field_of, plan_of
 from singletable.operations.sending import send
 from singletable.operations.subjects import loaded_of, subject
 from singletable.operations.writing import absent, carries, owned, read_after, unknown
 from singletable.queries import Ref
 from singletable.schema import WRITE_ID, Model, model_of
-from singletable.wire import Item, Refusal, Steps, at_once
+from singletable.wire import AttributeValue, Item, Refusal, Steps, at_once
 
 __all__ = ["Update", "changes_of"]
 
@@ -121,7 +130,7 @@ class _Tries(Generic[E]):
             raise _not_found(self._ref)
         return Standing(found, answer["Item"])
 
-    def draft(self, standing: Standing | None) -> Draft[E | None]:
+    def draft(self, standing: Standing | None, left: frozenset[str] = frozenset()) -> Draft[E | None]:
         """Draft the update on condition that the item still stands so."""
 
         def answer(new: Item | None) -> E | None:
@@ -130,8 +139,46 @@ class _Tries(Generic[E]):
         def judged(refusal: Refusal) -> Verdict[E | None]:
             return self._judged(refusal, standing)
 
-        action = self._action(self._plan.outcome(standing))
-        return Draft(action, answer=answer, refused=judged, prepared=self._update)
+        outcome = self._plan.outcome(standing)
+        beside = () if standing is None else self._beside(standing, outcome, left)
+        action = self._action(outcome)
+        return Draft(action, answer, judged, self._update, tuple(beside), self._read_new if beside else None)
+
+    def _beside(self, standing: Standing, outcome: Outcome, left: frozenset[str]) -> tuple[Beside[E | None], ...]:
+        """Move the guards of unique values that change."""
+        model, uniques = self._mapper.model, self._plan.uniques
+        before = guards_of(model, values_of(standing.entity), self._ttl_before(standing), uniques)
+        after = guards_of(model, outcome.values, self._ttl_after(before.ttl), uniques)
+
+        def again(guard: str) -> Again[E | None]:
+            return Again(0.0, lambda: at_once(self.draft(standing, left | {guard})))
+
+        return tuple(Move(self._ref.key, before, after, left, again).beside(model, self._stamp))
+
+    def _ttl_before(self, standing: Standing) -> AttributeValue | None:
+        name, model = self._mapper.model.table.ttl, self._mapper.model
+        if name is None or standing.item is not None:
+            return None if name is None or standing.item is None else standing.item.get(name)
+        fields = [field for field in model.fields.values() if field.attribute == name]
+        return fields[0].encoded(standing.entity.__dict__.get(fields[0].name)) if fields else None
+
+    def _ttl_after(self, before: AttributeValue | None) -> AttributeValue | None:
+        """Give the time to live after the update: what it sets, or what there was."""
+        name = self._mapper.model.table.ttl
+        changes = [change for change in self._update.changes if change.path.segments == (name,)]
+        return changes[0].value if changes else before
+
+    def _read_new(self) -> Steps[E | None]:
+        """Read what a transaction made of the item, as it does not answer with it."""
+        try:
+            answer = yield from send(self._context, get_call(self._context, self._ref, consistent=True))
+        except SingleTableError as error:
+            raise OutcomeUnknown(
+                f"{self._mapper.model.name} was updated, and the new item could not be read",
+                hint="store.get(...) reads it; running error.operation again does not do it twice",
+                operation=self._update,
+            ) from error
+        return self._mapper.read(answer.get("Item"))
 
     def _judged(self, refusal: Refusal, before: Standing | None) -> Verdict[E | None]:
         model, item = self._mapper.model, refusal.item
@@ -207,6 +254,11 @@ def _check(model: Model, changes: tuple[Change, ...]) -> None:
             )
         if isinstance(each, computed):
             raise UsageError(f"{model.name}.{each.name} is computed", hint="change the fields it is computed from")
+        if each.read_only:
+            raise UsageError(
+                f"{model.name}.{each.name} is read-only",
+                hint="its value is given when the entity is made; store.put(...) replaces a whole item",
+            )
         if isinstance(each, AutoIncrement):
             raise UsageError(f"{model.name}.{each.name} is drawn when the entity is created, and kept")
 

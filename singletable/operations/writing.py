@@ -15,21 +15,25 @@ from typing import TypeVar
 from singletable.entity import Entity
 from singletable.errors import AlreadyExists, ConditionFailed, CorruptItem, OutcomeUnknown, SingleTableError
 from singletable.expressions import Condition, Path, all_of, any_of
+from singletable.judging import holds
 from singletable.mapping import Mapper, foreign_item, kind_of_item
 from singletable.schema import CREATE_ID, Model, Table
-from singletable.wire import Item, Refusal
+from singletable.wire import AttributeValue, Item, Refusal
 
 __all__ = [
     "absent",
     "already_exists",
     "carries",
+    "contended",
     "expired",
     "free_or_own",
+    "has_expired",
     "key_of",
     "owned",
     "read_after",
     "readable",
     "refused",
+    "stands",
     "unknown",
     "with_create_id",
 ]
@@ -42,6 +46,12 @@ def expired(table: Table, now: datetime | None) -> Condition | None:
     if table.ttl is None or now is None:
         return None
     return Condition("<=", (Path((table.ttl,)), {"N": str(int(now.timestamp()))}))
+
+
+def has_expired(table: Table, item: Item, now: datetime | None) -> bool:
+    """Say whether an item has expired by then, swept or not."""
+    gone = expired(table, now)
+    return gone is not None and holds(gone, item)
 
 
 def absent(model: Model, now: datetime | None = None) -> Condition:
@@ -98,6 +108,20 @@ def read_after(mapper: Mapper[E], item: Item, what: str) -> E:
             entity=error.entity,
             field=error.field,
         ) from error
+
+
+def stands(path: Path, stored: AttributeValue | None) -> Condition:
+    """Hold where an attribute is stored just so; None stands for absent."""
+    return Condition("attribute_not_exists", (path,)) if stored is None else Condition("=", (path, stored))
+
+
+def contended(mapper: Mapper[E], item: Item | None, what: str, tried: int) -> ConditionFailed:
+    """Make the error for a write that others were faster at, each time it was tried."""
+    return ConditionFailed(
+        f"{mapper.model.name}: {tried} attempts found {what} changed by others",
+        hint="what the write depends on is changed all the time: run it again, or let fewer writers change it at once",
+        current=readable(mapper, item),
+    )
 
 
 def readable(mapper: Mapper[E], item: Item | None) -> E | None:

@@ -6,6 +6,7 @@ from typing import Any, Literal, TypeVar, overload
 
 from singletable.entity import Entity
 from singletable.expressions import Condition
+from singletable.operations.by_value import UniqueRef
 from singletable.operations.get_many import Missing
 from singletable.queries import Query, Ref
 from singletable.rows import Rows
@@ -24,11 +25,14 @@ F = TypeVar("F", bound=Entity)
 class Reads(Running):
     """What a store can read."""
 
-    def get(self, ref: Ref[E], *, consistent: bool = False) -> E | None:
-        """Read one item; None where nothing stands there. ForeignItem where another entity's item does."""
+    def get(self, ref: Ref[E] | UniqueRef[E], *, consistent: bool = False) -> E | None:
+        """Read one item; None where nothing stands there. ForeignItem where another entity's item does.
+
+        By a unique value, `get(unique_ref(User, email=...))`, it is always read strongly.
+        """
         return self.run(self._verbs.get(ref, consistent))
 
-    def one(self, ref: Ref[E], *, consistent: bool = False) -> E:
+    def one(self, ref: Ref[E] | UniqueRef[E], *, consistent: bool = False) -> E:
         """Read one item that must be there; NotFound where it is not."""
         return self.run(self._verbs.one(ref, consistent))
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from singletable.entity import Entity
+from singletable.operations.guarding import UniqueReport
 from singletable.operations.tables import CreateTable, DeleteTable
 from singletable.store.running import Running
 
@@ -21,3 +23,11 @@ class Tables(Running):
     def delete_table(self) -> None:
         """Drop the table with everything in it and wait until it is gone. TableMissing where there is none."""
         self.run(DeleteTable())
+
+    def backfill_unique(self, entity: type[Entity], *, segments: int = 1) -> UniqueReport:
+        """Make the guards that items lack which are older than what is unique about them, and report.
+
+        Scans the table, in so many parts at a time; safe beside writers, and to be run again: then it finds nothing to
+        guard. `violations` of the report are values that several items have; none of them is changed.
+        """
+        return self.run(self._verbs.backfill_unique(entity, segments))

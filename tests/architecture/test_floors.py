@@ -19,32 +19,48 @@ import pytest
 SOURCE = Path(__file__).resolve().parents[2] / "singletable"
 NAME = SOURCE.name
 TOP = 6
+
+
+def rooms(names: str) -> tuple[str, ...]:
+    """List the names of rooms, in their order."""
+    return tuple(names.split())
+
+
 KEYS = (
     *("language", "encoding", "kinds", "numbers", "notation", "moments", "formats", "segments", "template"),
     *("questions", "native", "bounds", "clash"),
 )
-OPERATIONS = (
-    *("context", "sending", "actions", "drafts", "writing", "commit", "carrying", "counters", "increment", "get"),
-    *("create", "subjects", "put", "delete", "check", "outcome", "update"),
-    *("query", "merge", "scan", "many", "snapshot", "get_many", "create_many", "batch", "tables"),
-    *("abreast", "siblings", "receipts", "transact", "standing", "once"),
+OPERATIONS = rooms(
+    """
+    context sending actions drafts writing commit carrying counters guards increment get create subjects put
+    delete check outcome update query merge scan many snapshot get_many create_many batch tables by_value
+    guarding abreast siblings receipts transact standing once
+    """
 )
-VALUES = ("scalars", "attributes", "choices", "documents", "records", "codecs", "adopted", "options")
-DECLARING = ("annotations", "increments", "indexes", "layouts", "queries", "numbering", "checks", "schema", "patterns")
+VALUES = rooms(
+    """
+    scalars attributes choices documents records pydantic_records codecs adopted stored_keys options
+    """
+)
+DECLARING = rooms(
+    """
+    annotations increments indexes layouts queries numbering checks uniques schema patterns
+    """
+)
 ROOMS = (".running", ".reads", ".writes", ".transactions", ".tables", "")
 STORES = tuple(f"{store}{room}" for store in ("store", "aio") for room in ROOMS)
 
 FLOORS: tuple[tuple[str, ...], ...] = (
-    ("errors", "failures", "wire"),
+    ("wording", "errors", "failures", "wire"),
     (*(f"keys.{room}" for room in KEYS), "keys", "sizes"),
-    (*VALUES, "expressions", "judging", "fields", "belonging"),
-    (*DECLARING, "building", "describing", "entity", "mapping"),
+    (*VALUES, "expressions", "judging", "declaration", "fields", "belonging"),
+    (*DECLARING, "building", "describing", "pydantic_schema", "entity", "mapping", "dictionaries"),
     (*(f"operations.{room}" for room in OPERATIONS), "operations"),
-    ("faults", "parsing", "forking", "local", "driver", "loops", "rows", "handed", "verbs", *STORES),
+    ("faults", "parsing", "forking", "identifiers", "local", "driver", "loops", "rows", "handed", "verbs", *STORES),
     ("demo", "cli", "__main__"),
 )
 PLACES = {room: (floor, order) for floor, rooms in enumerate(FLOORS) for order, room in enumerate(rooms)}
-PUBLIC = ("rows", "store.transactions", "store")
+PUBLIC = ("identifiers", "rows", "store.transactions", "store")
 """What of the floor of the world belongs to the public surface."""
 UNPLACED = (len(FLOORS), 0)
 """A module without a floor counts as above all, so that nothing may import it before it is placed."""
@@ -58,6 +74,7 @@ OUTSIDE: Mapping[str, tuple[str, ...]] = {
     "types_aiobotocore_dynamodb": ("aio.running",),
     "moto": ("local",),
     "werkzeug": ("local",),
+    "pydantic_core": ("pydantic_schema",),
     "click": FLOORS[TOP],
     "rich": FLOORS[TOP],
 }

@@ -46,9 +46,23 @@ def loop() -> Iterator[LoopThread]:
         yield running
 
 
-@pytest.fixture(params=["moto", "dynoxide", "dynoxide-async", "dynalite"])
+TRANSACTING = ("moto", "dynoxide", "dynoxide-async")
+"""The backends with transactions: dynalite has none."""
+
+
+@pytest.fixture(params=[*TRANSACTING, "dynalite"])
 def backend(request: pytest.FixtureRequest, table_name: str) -> Iterator[MakeStore]:
     """Give a maker of stores on one engine and in one colour; what is made on an engine of its own is deleted again."""
+    yield from _stores(request, table_name)
+
+
+@pytest.fixture(params=TRANSACTING)
+def transacting(request: pytest.FixtureRequest, table_name: str) -> Iterator[MakeStore]:
+    """Give a maker of stores as `backend` does, on the engines that have transactions."""
+    yield from _stores(request, table_name)
+
+
+def _stores(request: pytest.FixtureRequest, table_name: str) -> Iterator[MakeStore]:
     engine, _, colour = request.param.partition("-")
     if engine == "moto":
         yield Store.local

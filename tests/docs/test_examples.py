@@ -23,8 +23,9 @@ from singletable import Key, Store, TableMissing, evolve, from_item, to_item
 from tests.engines import PROJECT
 
 README = PROJECT / "README.md"
-ON_A_SERVER = "async.md"
-"""The page that the embedded engine cannot answer."""
+ASYNCIO, PYNAMODB = "async.md", "from-pynamodb.md"
+ON_A_SERVER = (ASYNCIO, PYNAMODB)
+"""The pages that the embedded engine cannot answer."""
 
 PAGES = tuple(sorted((PROJECT / "docs").glob("*.md")))
 BLOCK = re.compile(
@@ -140,7 +141,7 @@ def _item(readme: Mapping[str, Any], **parts: object) -> dict[str, dict[str, Any
     return item
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if page.name != ON_A_SERVER], ids=lambda page: page.name)
+@pytest.mark.parametrize("page", [page for page in PAGES if page.name not in ON_A_SERVER], ids=lambda page: page.name)
 def test_a_page_runs_as_written(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every Python block of the page runs, in order, and prints what the page shows."""
     run_page(page, monkeypatch)
@@ -148,9 +149,17 @@ def test_a_page_runs_as_written(page: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_the_asyncio_page_runs_on_a_server(page_on_dynoxide: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every Python block of the page runs on an engine that the environment names; it drops its table itself."""
-    namespace = run_page(PROJECT / "docs" / ON_A_SERVER, monkeypatch)
+    namespace = run_page(PROJECT / "docs" / ASYNCIO, monkeypatch)
     with pytest.raises(TableMissing):
         Store(namespace["app"]).delete_table()
+
+
+def test_the_page_from_pynamodb_runs_on_a_server(page_on_dynoxide: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every Python block of the page runs, PynamoDB's models and our entities on one table that holds three posts."""
+    namespace = run_page(PROJECT / "docs" / PYNAMODB, monkeypatch)
+    store: Store = namespace["store"]
+    assert store.count(namespace["Post"].key(thread="T#1")) == 3
+    store.delete_table()
 
 
 def test_the_pytest_example_passes(tmp_path: Path) -> None:

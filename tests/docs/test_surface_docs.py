@@ -12,7 +12,6 @@ import singletable
 from singletable import (
     AutoIncrement,
     Entity,
-    Field,
     GlobalIndex,
     Key,
     LocalIndex,
@@ -23,13 +22,14 @@ from singletable import (
     errors,
 )
 from singletable.aio import AsyncStore
+from singletable.declaration import Declaration
 from tests.engines import PROJECT
 
 DOCS = PROJECT / "docs"
 OPTIONS: Mapping[str, tuple[Callable[..., object], str]] = {
     "AutoIncrement": (AutoIncrement.__init__, "numbers.md"),
     "Sequence": (Sequence.__init__, "numbers.md"),
-    "Field": (vars(Field)["__init__"], "reference.md"),
+    "Field": (vars(Declaration)["__init__"], "reference.md"),
     "Key": (Key.__init__, "reference.md"),
     "Table": (Table.__init__, "reference.md"),
     "Entity": (Entity.__init_subclass__, "reference.md"),

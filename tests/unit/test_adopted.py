@@ -12,6 +12,7 @@ from pynamodb.attributes import (
     BinaryAttribute,
     BinarySetAttribute,
     BooleanAttribute,
+    DynamicMapAttribute,
     JSONAttribute,
     ListAttribute,
     MapAttribute,
@@ -116,6 +117,29 @@ def test_map_attribute_with_members() -> None:
     read = codec.decode(stored)
     assert type(read) is Size
     assert read.attribute_values == {"width": 2}
+
+
+class Open(DynamicMapAttribute):
+    """A map of one declared member and any others."""
+
+    width = NumberAttribute(null=True)
+
+
+def test_maps_annotated_as_dicts_are_dicts() -> None:
+    """At every depth a map that is annotated as a dict reads as one, and a dynamic one writes what it was given."""
+    whole = {"width": 2, "note": "x"}
+    opened: Any = Open
+    codec = adopted(opened(), dict[str, Any])
+    assert codec.encode(whole) == {"M": {"width": {"N": "2"}, "note": {"S": "x"}}}
+    assert codec.decode({"M": {"width": {"N": "2"}, "note": {"S": "x"}}}) == whole
+    listed = adopted(ListAttribute(of=Size), list[Any])
+    assert listed.decode({"L": [{"M": {"width": {"N": "2"}}}]}) == [{"width": 2}]
+
+
+def test_a_member_that_is_not_declared_is_refused() -> None:
+    """PynamoDB drops it from a dict without a word; here nothing is lost."""
+    with pytest.raises(CodecError, match="ValueError"):
+        adopted(size(), dict[str, Any]).encode({"width": 2, "s3cret": 1})
 
 
 def test_older_forms_are_read_through_get_value() -> None:

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 import pytest
 
+from singletable.dictionaries import to_dict
 from singletable.entity import Entity, evolve, fields
 from singletable.errors import (
     DeclarationError,
@@ -23,7 +24,7 @@ from singletable.errors import (
 from singletable.fields import Field
 from singletable.increments import AutoIncrement
 from singletable.indexes import GlobalIndex
-from singletable.mapping import from_item, to_dict, to_item
+from singletable.mapping import from_item, to_item
 from singletable.patterns import Key
 from singletable.schema import Table, model_of
 

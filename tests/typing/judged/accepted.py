@@ -4,8 +4,9 @@ from collections.abc import Iterable
 from datetime import date, datetime
 from decimal import Decimal
 from typing import Any, TypeVar, assert_type
+from uuid import UUID
 
-from shop import Invoice, Order, OrderLine, Region, User, ann, app, now, order, store
+from shop import Account, Invoice, Order, OrderLine, Region, User, ann, app, now, order, store
 
 from singletable import (
     BoundKey,
@@ -13,12 +14,15 @@ from singletable import (
     Condition,
     Entity,
     Field,
+    Key,
     Query,
     Ref,
     Rows,
     Store,
+    Table,
     evolve,
     fields,
+    from_dict,
     from_item,
     to_dict,
     to_item,
@@ -35,6 +39,16 @@ ann = store.update(User.at(user_id="u1"), User.email.set("ann@example.org"))
 assert_type(ann, User)
 assert_type(order, Order)
 assert_type(Store.local(app), Store)
+
+# Options of fields, and ids that are drawn.
+account = Account(name="Ann", mail="ann@example.org")
+assert_type(account.account_id, str)
+assert_type(account.trace, UUID)
+assert_type(Account(account_id="1", trace=UUID(int=7), name="Ann", mail="m", note="n").note, str | None)
+assert_type(from_dict(Account, {"name": "Ann", "mail": "m"}), Account)
+assert_type(to_dict(account, hidden=True), dict[str, Any])
+assert_type((Account.name.hidden, Account.name.unique), tuple[bool, bool])
+assert_type(evolve(account, note="n"), Account)
 
 # An instance holds values.
 assert_type(order.user_id, str)
@@ -216,3 +230,19 @@ def every(kinds: Iterable[Query[Entity]]) -> list[Entity]:
 assert_type(renew(ref, Order.total.add(1)), Order)
 assert_type(there([ref, User.at(user_id="u1")]), list[Entity | None])
 assert_type(every([query, User.key(user_id="u1")]), list[Entity])
+
+
+# A base with the key of all its kinds.
+class Pet(Entity, table=Table("pets", pk="id", sk=None), abstract=True):
+    pet_id: Field[str] = Field(name="id")
+    key = Key(pk=("pet_id",))
+
+
+class Cat(Pet, tag="cat"):
+    lives: Field[int] = Field(default=9)
+
+
+assert_type(store.get(Pet.at(pet_id="1")), Pet | None)
+assert_type(store.get(Cat.at(pet_id="1")), Cat | None)
+assert_type(store.query(Pet.key(pet_id="1")).all(), list[Pet])
+assert_type(Cat(pet_id="1").lives, int)

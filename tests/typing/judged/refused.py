@@ -3,9 +3,9 @@
 from decimal import Decimal
 from typing import assert_type
 
-from shop import Invoice, Order, OrderLine, User, ann, app, now, order, store
+from shop import Account, Invoice, Order, OrderLine, User, ann, app, now, order, store
 
-from singletable import AutoIncrement, Entity, Field, GlobalIndex, Key, Query, Ref, Table, evolve, from_item
+from singletable import AutoIncrement, Entity, Field, GlobalIndex, Key, Query, Ref, Table, Ulid, evolve, from_dict, from_item, to_dict
 from singletable import to_dict as as_dict
 
 # Constructor arguments: missing, of the wrong type, unknown, positional.
@@ -27,6 +27,16 @@ Order(user_id="u1", placed_at=now, currency="EUR")  # error: mypy[call-arg] pyri
 Order(user_id="u1", placed_at=now, key="k")  # error: mypy[call-arg] pyright[reportCallIssue]
 Order("u1", placed_at=now)  # error: mypy[call-arg] pyright[reportCallIssue]
 User("u1", "Ann")  # error: mypy[call-arg] pyright[reportCallIssue]
+
+# Options of fields, and ids that are drawn.
+Account(name="Ann")  # error: mypy[call-arg] pyright[reportCallIssue]
+Account(name="Ann", mail="m", account_id=7)  # error: mypy[arg-type] pyright[reportArgumentType]
+Account(name="Ann", mail="m", trace="7")  # error: mypy[arg-type] pyright[reportArgumentType]
+Field(hidden="yes")  # error: mypy[call-overload] pyright[reportArgumentType]
+Field(validate=5)  # error: mypy[call-overload] pyright[reportArgumentType]
+Ulid(hidden=True)  # error: mypy[call-arg] pyright[reportCallIssue]
+from_dict(Account, 5)  # error: mypy[arg-type] pyright[reportArgumentType]
+to_dict(order, True)  # error: mypy[call-arg] pyright[reportCallIssue]
 
 # Nothing is assigned.
 order.status = "x"  # error: mypy[arg-type] pyright[reportAttributeAccessIssue]

@@ -3,8 +3,22 @@
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import ClassVar, Self
+from uuid import UUID
 
-from singletable import AutoIncrement, Entity, Field, GlobalIndex, Key, Query, Sequence, Store, Table, pattern
+from singletable import (
+    AutoIncrement,
+    Entity,
+    Field,
+    GlobalIndex,
+    Key,
+    Query,
+    Sequence,
+    Store,
+    Table,
+    Ulid,
+    Uuid7,
+    pattern,
+)
 
 gsi1 = GlobalIndex("GSI1")
 app = Table("app", indexes=[gsi1])
@@ -55,6 +69,21 @@ class OrderLine(Entity, table=app, tag="line"):
     sku: Field[str]
 
     key = Key(within=Order.key, sk="#LINE#{line_no}")
+
+
+def is_short(name: str) -> bool:
+    return len(name) < 10
+
+
+class Account(Entity, table=app, tag="account"):
+    account_id: Field[str] = Ulid()
+    trace: Field[UUID] = Uuid7()
+    name: Field[str] = Field(read_only=True, validate=is_short)
+    note: Field[str | None] = Field(default=None, hidden=True, sensitive=True, validate=is_short)
+    mail: Field[str] = Field(unique=True, name="m")
+    tags: Field[set[str]] = Field(default_factory=set, hidden=True, unique=False, validate=len)
+
+    key = Key(pk="#ACCOUNT#{account_id}", sk="#ACCOUNT")
 
 
 class Numbered(Entity):

@@ -91,6 +91,16 @@ class Project(Entity, table=projects, tag="project"):
 PLACED = datetime(2026, 1, 1, 9, 30, tzinfo=UTC)
 
 
+club = Table("club")
+
+
+class Member(Entity, table=club, tag="member"):
+    member_id: Field[str]
+    email: Field[str | None] = Field(default=None, unique=True)
+
+    key = Key(pk="#MEMBER#{member_id}", sk="#PROFILE")
+
+
 def user_item(**more: str) -> dict[str, dict[str, str]]:
     """Give the item of user u1, Ann, with further text attributes."""
     fixed = {"PK": "#USER#u1", "SK": "#PROFILE", "_et": "user", "user_id": "u1", "name": "Ann"}

@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
+from singletable.dictionaries import to_dict
 from singletable.entity import evolve
 from singletable.errors import FieldNotLoaded, NumberNotAssigned, QueryError, SingleTableError
-from singletable.mapping import mapper_of, to_dict, to_item
+from singletable.mapping import mapper_of, to_item
 from singletable.operations.batch import PutMany
 from singletable.operations.create import Create
 from singletable.operations.create_many import CreateMany

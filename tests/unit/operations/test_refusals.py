@@ -10,14 +10,17 @@ from typing import Any
 import pytest
 
 import singletable.operations
-from singletable.errors import ServiceError, SingleTableError, Unprocessed
+from singletable.errors import OutcomeUnknown, ServiceError, SingleTableError, Unprocessed
+from singletable.mapping import to_item
 from singletable.operations.batch import DeleteMany, PutMany
+from singletable.operations.by_value import GetByValue, unique_ref
 from singletable.operations.check import Check
 from singletable.operations.create import Create
 from singletable.operations.create_many import CreateMany
 from singletable.operations.delete import Delete
 from singletable.operations.get import Get, One
 from singletable.operations.get_many import GetMany, ReadBatch
+from singletable.operations.guarding import BackfillUnique, Guard
 from singletable.operations.many import WriteBatch
 from singletable.operations.merge import CountAll, First, Queries
 from singletable.operations.once import Assign, CreateOnce, GetOrCreate, Prepare
@@ -30,17 +33,19 @@ from singletable.operations.transact import Transact
 from singletable.operations.update import Update
 from singletable.wire import Call, Refusal, Steps
 from tests.unit.operations.playing import Player, context, lost, missing
-from tests.unit.operations.shop import PLACED, Invoice, Order, Region, Ticket, User, order_item, shop, user_item
+from tests.unit.operations.shop import PLACED, Invoice, Member, Order, Region, Ticket, User, order_item, shop, user_item
 from tests.unit.operations.test_tables import described
 
 ANN = User(user_id="u1", name="Ann")
 AT = User.at(user_id="u1")
 ORDER_AT = Order.at(user_id="u1", order_id=7)
+ANNE = Member(member_id="ann", email="a@b.c")
+ANNE_AT = Member.at(member_id="ann")
 ORDERS = Order.key(user_id="u1")
 
 OPERATIONS: list[Callable[[], Any]] = [
     lambda: Get(AT),
-    lambda: One(AT),
+    lambda: One(Get(AT), AT),
     lambda: Create(ANN),
     lambda: Create(Order(user_id="u1", placed_at=PLACED)),
     lambda: Create(Invoice(total=1)),
@@ -73,6 +78,13 @@ OPERATIONS: list[Callable[[], Any]] = [
     lambda: First(Queries((ORDERS,))),
     lambda: First(Scan(User)),
     lambda: CountAll((ORDERS, User.key(user_id="u1"))),
+    lambda: GetByValue(unique_ref(Member, email="a@b.c")),
+    lambda: Create(ANNE),
+    lambda: Put(ANNE),
+    lambda: Update(ANNE_AT, Member.email.set("n@b.c")),
+    lambda: Delete(ANNE_AT),
+    lambda: Guard(ANNE_AT),
+    lambda: BackfillUnique(Member),
     lambda: CreateTable(shop),
     DeleteTable,
 ]
@@ -90,7 +102,7 @@ KNOWN = (
     "ValidationException",
 )
 SURPRISE = "SurpriseException"
-MOST_CALLS = 5
+MOST_CALLS = 6
 
 
 class Answering(Player):
@@ -108,6 +120,7 @@ class Answering(Player):
             raise missing()
         key = call.params.get("Key", {})
         item = order_item(7) if key.get("SK", {}).get("S", "").startswith("#ORDER") else user_item()
+        item = to_item(ANNE) if key.get("PK", {}).get("S", "").startswith("#MEMBER") else item
         answers: dict[str, dict[str, Any]] = {
             "get_item": {"Item": item},
             "put_item": {},
@@ -116,7 +129,7 @@ class Answering(Player):
             "transact_write_items": {},
             "transact_get_items": {"Responses": [{"Item": user_item()}, {"Item": order_item(7)}]},
             "query": {"Items": [], "Count": 0},
-            "scan": {"Items": []},
+            "scan": {"Items": [to_item(ANNE)]},
             "batch_get_item": {"Responses": {}},
             "batch_write_item": {},
             "create_table": {},
@@ -156,7 +169,7 @@ def test_an_unknown_refusal_is_a_service_error(make: Callable[[], Any]) -> None:
         if calls <= after:
             break
         met += 1
-        reason = error.__cause__ if isinstance(error, Unprocessed) else error
+        reason = error.__cause__ if isinstance(error, Unprocessed | OutcomeUnknown) else error
         assert isinstance(reason, ServiceError), error
         assert reason.error == SURPRISE
         after += 1

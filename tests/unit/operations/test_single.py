@@ -74,9 +74,9 @@ class TestGet:
 
     def test_one_wants_something(self) -> None:
         """`One` gives the entity, and NotFound where there is none."""
-        assert play(One(AT).steps(context()), {"Item": user_item()})[0] == ANN
+        assert play(One(Get(AT), AT).steps(context()), {"Item": user_item()})[0] == ANN
         with pytest.raises(NotFound, match="User"):
-            play(One(AT).steps(context()), {})
+            play(One(Get(AT), AT).steps(context()), {})
 
 
 class TestCreate:
