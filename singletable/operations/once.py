@@ -9,13 +9,14 @@ another key, so a receipt is written with the item.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 
 from singletable.entity import Entity, with_numbers
-from singletable.errors import AlreadyExists, OutcomeUnknown, UsageError, kind_of
+from singletable.errors import OutcomeUnknown, UsageError, kind_of
 from singletable.failures import TransactionFailed
+from singletable.mapping import Mapper, kind_of_item
 from singletable.operations.carrying import carry_out
 from singletable.operations.commit import token_of
 from singletable.operations.context import Context, Stamp
@@ -27,7 +28,7 @@ from singletable.operations.receipts import check_token, input_of, is_input, reu
 from singletable.operations.subjects import subject
 from singletable.operations.transact import Transact, fixed
 from singletable.schema import CREATE_ID
-from singletable.wire import Refusal, Steps
+from singletable.wire import Item, Refusal, Steps
 
 __all__ = ["Assign", "CreateOnce", "GetOrCreate", "Prepare"]
 
@@ -107,12 +108,7 @@ class GetOrCreate(Generic[E]):
             if found is not None:
                 kept: E = found
                 return kept
-        try:
-            return (yield from Create(self.entity).steps(context))
-        except AlreadyExists as error:
-            if not isinstance(error.existing, type(self.entity)):
-                raise
-            return error.existing
+        return (yield from carry_out(context, _Meeting(self.entity, _standing)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -131,7 +127,7 @@ class CreateOnce(Generic[E]):
         """Send one conditional PutItem, or one transaction of the item and its receipt."""
         parts = context.model(type(self.entity)).primary.parts
         if all(is_input(self.entity, part) for part in parts):
-            return (yield from carry_out(context, _Tokened(self.entity, self.token)))
+            return (yield from carry_out(context, _tokened(self.entity, self.token)))
         unit = Transact(Create(self.entity), token=self.token) if self.unit is None else self.unit
         try:
             (made,) = yield from unit.steps(context)
@@ -145,39 +141,52 @@ class CreateOnce(Generic[E]):
         return entity
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Tokened(Generic[E]):
-    """The create of an entity under an id that is made of its token, and of what was asked for."""
+class _Meeting(Generic[E]):
+    """A create that judges what stands at its key otherwise; `write_id` is its id, where that is not a fresh one."""
 
-    entity: E
-    token: str
-    drawn: bool = False
+    def __init__(
+        self, entity: E, meets: Callable[[Mapper[E], Item], Verdict[E] | None], write_id: str | None = None
+    ) -> None:
+        self._entity = entity
+        self._meets = meets
+        self._write_id = write_id
+        self.stamp: Stamp | None = None
 
-    @property
-    def stamp(self) -> Stamp | None:
-        """Take the time afresh; the id is the token's."""
-        return None
-
-    def begun(self, context: Context) -> Steps[_Tokened[E]]:
-        """Draw the counter numbers that do not stand in the key."""
-        create = yield from Create(self.entity).begun(context)
-        return replace(self, entity=create.entity, drawn=True)
+    def begun(self, context: Context) -> Steps[_Meeting[E]]:
+        """Draw the counter numbers, none of which stands in the key."""
+        create = yield from Create(self._entity).begun(context)
+        return _Meeting(create.entity, self._meets, self._write_id)
 
     def turn(self, _: Context) -> Hashable | None:
         """Let many go on at a time."""
         return None
 
     def draft(self, context: Context, stamp: Stamp) -> Steps[Draft[E]]:
-        """Draft the create; where the token's item stands at the key, it is the answer."""
-        mapper, digest = context.mapper(type(self.entity)), token_of(self.token)
-        own = f"{digest}.{input_of([Create(self.entity)])}"
-        draft = yield from Create(self.entity, drawn=True).draft(context, Stamp(own, stamp.now))
+        """Draft the create; what it meets at the key may be the answer."""
+        mapper, write_id = context.mapper(type(self._entity)), self._write_id or stamp.id
+        draft = yield from Create(self._entity, drawn=True).draft(context, Stamp(write_id, stamp.now))
 
         def judged(refusal: Refusal) -> Verdict[E]:
-            item = refusal.item
-            made = "" if item is None else item.get(CREATE_ID, {}).get("S", "")
-            if item is not None and made == own:
-                return Done(mapper.decode(item))
-            return reused() if made.startswith(f"{digest}.") else draft.refused(refusal)
+            met = None if refusal.item is None else self._meets(mapper, refusal.item)
+            return draft.refused(refusal) if met is None else met
 
         return replace(draft, refused=judged)
+
+
+def _standing(mapper: Mapper[E], item: Item) -> Verdict[E] | None:
+    """Take what stands there, whoever made it: a reply that was lost changes nothing."""
+    return Done(mapper.decode(item)) if kind_of_item(mapper.model, item) == "own" else None
+
+
+def _tokened(entity: E, token: str) -> _Meeting[E]:
+    """Make the create of an entity under an id that is made of its token, and of what was asked for."""
+    digest = token_of(token)
+    own = f"{digest}.{input_of([Create(entity)])}"
+
+    def meets(mapper: Mapper[E], item: Item) -> Verdict[E] | None:
+        made: str = item.get(CREATE_ID, {}).get("S", "")
+        if made == own:
+            return Done(mapper.decode(item))
+        return reused() if made.startswith(f"{digest}.") else None
+
+    return _Meeting(entity, meets, own)
