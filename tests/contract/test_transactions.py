@@ -30,8 +30,10 @@ from singletable import (
     Transact,
     Transaction,
     TransactionFailed,
+    UniqueViolation,
     Update,
     UsageError,
+    unique_ref,
 )
 from tests.contract.awaited import Blocking
 from tests.contract.behind import CountingClient, client_of, everything, in_threads, sibling
@@ -70,6 +72,13 @@ class InvoiceLine(Entity, table=bank, tag="invoice-line"):
     sku: Field[str]
 
     key = Key(within=Invoice.key, sk="#LINE#{line}")
+
+
+class Player(Entity, table=bank, tag="player"):
+    name: Field[str]
+    nick: Field[str | None] = Field(default=None, unique=True)
+
+    key = Key(pk="#PLAYER#{name}", sk="#PLAYER")
 
 
 @pytest.fixture
@@ -229,6 +238,25 @@ def test_drafts_that_read_are_read_at_once(transacting: MakeStore) -> None:
     with pytest.raises(TransactionFailed) as caught:
         counted.transact(*(Update(Order.at(user_id="u1", order_id=number), paid) for number in (3, 4)))
     assert [(type(error), error.index) for error in caught.value.exceptions] == [(NotFound, 1)]
+
+
+def test_unique_values_move_in_one_transaction(store: Store) -> None:
+    """Two items swap their unique values; a value that a third has is the violation of the operation that wants it."""
+    store.transact(*(Create(Player(name=name, nick=nick)) for name, nick in (("a", "x"), ("b", "y"), ("c", "z"))))
+    counted, calls = counting(store)
+    a, b = Player.at(name="a"), Player.at(name="b")
+    counted.transact(Update(a, Player.nick.set("y")), Update(b, Player.nick.set("x")))
+    assert calls == {"batch_get_item": 1, "transact_write_items": 1}
+    assert [store.one(ref, consistent=True).nick for ref in (a, b)] == ["y", "x"]
+    with pytest.raises(TransactionFailed) as caught:
+        store.transact(Create(Account(name="new")), Update(a, Player.nick.set("z")))
+    violation = caught.value.only(UniqueViolation)
+    assert (violation.index, violation.field, violation.owner) == (1, "nick", Player.at(name="c"))
+    with pytest.raises(UsageError, match="take one unique value"):
+        store.transact(Create(Player(name="d", nick="w")), Create(Player(name="e", nick="w")))
+    store.transact(Delete(Player.at(name="c")), Update(a, Player.nick.set("z")))
+    assert store.get(unique_ref(Player, nick="z")) == Player(name="a", nick="z")
+    assert len(everything(store)) == 4  # two players and their guards
 
 
 def test_what_cannot_be_a_transaction(store: Store) -> None:

@@ -130,6 +130,14 @@ class TestSending:
         with pytest.raises(UsageError, match="operation 2 of the transaction"):
             Transact(Create(ANN), other)
 
+    def test_a_lost_draw_is_a_gap_h6(self) -> None:
+        """H6: a counter's update whose reply was lost is sent again: numbers are skipped, and none is given twice."""
+        drawn = {"Attributes": {"last": {"N": "6"}}}
+        creates = (Create(Invoice(total=1)), Create(Invoice(total=2)))
+        result, calls = play(Transact(*creates).steps(context()), lost(), drawn, {})
+        assert [invoice.number for invoice in result] == [5, 6]
+        assert [call.method for call in calls] == ["update_item", "update_item", "transact_write_items"]
+
     def test_an_unfit_operation_says_which(self) -> None:
         """A number that was given is refused before any is drawn, and tells its operation."""
         given = Create(Invoice(number=7, total=1))
