@@ -5,6 +5,7 @@ Entities are data, operations are values, a store runs them.
 
 from __future__ import annotations
 
+from singletable.comparing import Size
 from singletable.dictionaries import from_dict, to_dict
 from singletable.entity import Entity, evolve, fields
 from singletable.errors import (
@@ -26,17 +27,21 @@ from singletable.errors import (
     NumberNotAssigned,
     OutcomeUnknown,
     PartHole,
+    PlaceMissing,
     QueryError,
     RangeClash,
     SequenceContention,
     SequenceExhausted,
     ServiceError,
+    SeveralFound,
     SingleTableError,
     TableMismatch,
     TableMissing,
     TagClash,
     TemplateError,
     Throttled,
+    TokenReused,
+    TransactionFailed,
     UniqueViolation,
     UnknownField,
     UnknownPart,
@@ -46,12 +51,13 @@ from singletable.errors import (
     UsageError,
 )
 from singletable.expressions import Change, Condition
-from singletable.failures import TokenReused, TransactionFailed
 from singletable.fields import Field, computed
+from singletable.gathering import Collection, CollectionKey, Gathering
 from singletable.identifiers import Ulid, Uuid7
 from singletable.increments import AutoIncrement, Sequence
 from singletable.indexes import GlobalIndex, LocalIndex
 from singletable.mapping import from_item, to_item
+from singletable.operands import Operand
 from singletable.operations.by_value import UniqueRef, unique_ref
 from singletable.operations.check import Check
 from singletable.operations.create import Create
@@ -62,6 +68,7 @@ from singletable.operations.put import Put
 from singletable.operations.transact import Transact
 from singletable.operations.update import Update
 from singletable.patterns import BoundKey, Key, pattern
+from singletable.places import Element, size
 from singletable.queries import Query, Ref
 from singletable.rows import Rows
 from singletable.schema import Table
@@ -75,6 +82,8 @@ __all__ = [
     "BoundKey",
     "Change",
     "Check",
+    "Collection",
+    "CollectionKey",
     "Condition",
     "ConditionFailed",
     "ConfigurationError",
@@ -82,11 +91,13 @@ __all__ = [
     "Create",
     "DeclarationError",
     "Delete",
+    "Element",
     "Entity",
     "Field",
     "FieldNotLoaded",
     "FieldValueError",
     "ForeignItem",
+    "Gathering",
     "Get",
     "GlobalIndex",
     "ItemTooLarge",
@@ -99,8 +110,10 @@ __all__ = [
     "NoTruthValue",
     "NotFound",
     "NumberNotAssigned",
+    "Operand",
     "OutcomeUnknown",
     "PartHole",
+    "PlaceMissing",
     "Put",
     "Query",
     "QueryError",
@@ -111,7 +124,9 @@ __all__ = [
     "SequenceContention",
     "SequenceExhausted",
     "ServiceError",
+    "SeveralFound",
     "SingleTableError",
+    "Size",
     "Store",
     "Table",
     "TableMismatch",
@@ -142,6 +157,7 @@ __all__ = [
     "from_dict",
     "from_item",
     "pattern",
+    "size",
     "to_dict",
     "to_item",
     "unique_ref",

@@ -15,7 +15,7 @@ from singletable.errors import kind_of
 from singletable.scalars import CodecError, Scalar
 from singletable.wire import AttributeValue
 
-__all__ = ["NULL", "PAYLOADS", "Codec", "each", "mismatch", "opener", "optional", "scalar_codec", "set_codec"]
+__all__ = ["NULL", "PAYLOADS", "Codec", "Inside", "each", "mismatch", "opener", "optional", "scalar_codec", "set_codec"]
 
 NULL: AttributeValue = {"NULL": True}
 
@@ -40,7 +40,8 @@ class Codec:
 
     `encode` gives None where nothing is to be stored: for the None of an `optional` and for an empty set. `empty`
     builds what a set field reads where its attribute is absent. No codec has both, since storage could not tell its
-    None from its empty set. `element` writes one element of a list or tuple.
+    None from its empty set. `element` writes one element of a list or tuple. `inside` finds what stands at a step into
+    a list or map, where the codec knows of any; CodecError for a step that leads nowhere.
     """
 
     encode: Callable[[Any], AttributeValue | None]
@@ -50,6 +51,20 @@ class Codec:
     optional: bool = False
     empty: Callable[[], Any] | None = None
     element: Callable[[Any], AttributeValue] | None = None
+    inside: Callable[[object], Inside] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Inside:
+    """What stands at a step into a value: the stored name or index, its codec, and whether it may be absent.
+
+    `shown` is the step as an error may tell it; the keys of a dict are data, and are not told.
+    """
+
+    step: str | int
+    codec: Codec
+    shown: str
+    removable: bool = True
 
 
 def mismatch(stored: object, wanted: str, tag: str) -> CodecError:

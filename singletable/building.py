@@ -145,6 +145,8 @@ class _Plan:
         if self.primary.within is not None:
             _check_inherited(self, self.primary.within, layout)
         indexes = self._indexes(binding)
+        numbers = tuple(in_order(self._numbers(layout, binding.types, aliases)))
+        self._check_scope((layout, *indexes.values()), numbers)
         self._check_attributes((layout, *indexes.values()))
         return Model(
             entity=self.cls,
@@ -155,7 +157,7 @@ class _Plan:
             fields=self.fields,
             primary=layout,
             indexes=indexes,
-            numbers=tuple(in_order(self._numbers(layout, binding.types, aliases))),
+            numbers=numbers,
             family=self.primary.root,
             patterns=_patterns(self.cls),
             uniques=tuple(self._uniques(names, binding)),
@@ -263,7 +265,7 @@ class _Plan:
                 hint='such as when=lambda o: o.status == "OPEN", joined with & and |',
             )
         names = {field.attribute: name for name, field in self.fields.items()}
-        watched = tuple(dict.fromkeys(names[path.segments[0]] for path in paths_of(condition)))
+        watched = tuple(dict.fromkeys(names[path.attribute] for path in paths_of(condition)))
         own = {column.name for column in self.table.pks + self.table.sks}
         if layout.plain or own.issuperset(layout.names):
             raise DeclarationError(
@@ -272,13 +274,24 @@ class _Plan:
             )
         return replace(layout, when=condition, watched=watched)
 
+    def _check_scope(self, layouts: Iterable[Layout], numbers: Iterable[Numbering]) -> None:
+        """Raise TemplateError where a partition key, or that of a Sequence, cannot carry the table's scope."""
+        scope = self.table.scope
+        if scope is None:
+            return
+        for column in (column for layout in layouts for column in layout.columns if column.name in scope.names):
+            scope.fitting(column.template)
+        for template in (template for number in numbers for template in number.templates[:1]):
+            scope.fitting(template)
+
     def _check_attributes(self, layouts: Iterable[Layout]) -> None:
         """Raise where two fields, or a field and a key attribute, the tag or an id, are stored under one name."""
         taken = {column.name: "a key attribute" for column in self.table.columns}
         taken |= {CREATE_ID: "the create id", WRITE_ID: "the write id"}
         if self.table.tag is not None:
             taken[self.table.tag] = "the type tag"
-        plain = {name: part for layout in layouts for name, part in layout.plain.items()}
+        scoped = frozenset[str]() if self.table.scope is None else self.table.scope.names
+        plain = {name: part for layout in layouts for name, part in layout.plain.items() if name not in scoped}
         types = {column.name: column.attribute_type for column in self.table.columns}
         for name, field in self.fields.items():
             if plain.get(field.attribute) == name and types[field.attribute] == field.codec.attribute_type:

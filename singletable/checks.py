@@ -7,32 +7,53 @@ Every error prints a witness, two concrete items that would meet, and the way ou
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 
 from singletable.errors import KeyClash, RangeClash, TagClash
-from singletable.keys import DELIMITER, BoundTemplate, KeyFormat, NativeTemplate, Segment, shortened
+from singletable.keys import (
+    DELIMITER,
+    BoundTemplate,
+    KeyFormat,
+    NativeTemplate,
+    Segment,
+    key_range,
+    overlap,
+    shortened,
+)
 from singletable.keys.clash import Clash, Form, Slot, clashes, reaches, same_key
 from singletable.keys.language import Language
 from singletable.layouts import Layout
 
-__all__ = ["Claim", "check_adopted", "check_claims", "check_counter_names", "check_tags", "reaches_any"]
+__all__ = [
+    "Claim",
+    "check_adopted",
+    "check_claims",
+    "check_counter_names",
+    "check_tags",
+    "example_of",
+    "reaches_any",
+    "stands_in",
+]
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
     """What one entity claims of the table or of one index: its layout there, and the tree of `within=` it belongs to.
 
-    Relatives of one tree may stand in each other's ranges, and so may the kinds of a base in an index key of the base.
+    Relatives of one tree may stand in each other's ranges, and so may the kinds of a base in an index key of the base,
+    and the members of a collection; `gathered` names the collections it is a member of.
     """
 
     entity: str
     layout: Layout
     family: object
+    gathered: frozenset[object] = frozenset()
 
     def is_related(self, other: Claim) -> bool:
         """Say whether the other may stand in this one's ranges."""
-        return self.family is other.family or self.layout.origin is other.layout.origin
+        kin = self.family is other.family or self.layout.origin is other.layout.origin
+        return kin or not self.gathered.isdisjoint(other.gathered)
 
 
 def check_tags(tags: Sequence[tuple[str, str]]) -> None:
@@ -95,8 +116,25 @@ def check_adopted(claims: Sequence[Claim], counters: Iterable[Claim]) -> None:
 
 def reaches_any(layout: Layout, others: Iterable[Layout]) -> bool:
     """Say whether a query by one key can reach items that stand by another of the same index."""
-    mine = _forms(layout)
+    widest = layout.widest
+    if widest is not None:
+        others = [each for each in others if each.sk is None or overlap(widest, key_range(each.sk, {}))]
+    mine = [form if widest is None else replace(form, sk=None) for form in _forms(layout)]
     return any(reaches(form, other) is not None for each in others for other in _forms(each) for form in mine)
+
+
+def stands_in(collection: Layout, member: Layout) -> bool:
+    """Say whether a key of an entity can be one of a collection's: at its templates, or below its sort key."""
+    if collection.widest is not None:
+        return reaches_any(collection, [member])
+    pairs = product(_forms(collection), _forms(member))
+    return any(same_key(mine, theirs) is not None for mine, theirs in pairs)
+
+
+def example_of(layout: Layout) -> str:
+    """Write a key as it may stand in the table, for an error; its templates where no example is found."""
+    made = (same_key(form, form) for form in _forms(layout))
+    return next((_where(clash) for clash in made if clash is not None), str(layout))
 
 
 def _forms(layout: Layout) -> list[Form]:
@@ -174,6 +212,7 @@ def _range_clash(a: Claim, b: Claim, clash: Clash) -> RangeClash:
         f"a query of {a.entity}{where} would reach items of {b.entity}: {witness[1]} stands at {_where(clash)}, inside "
         f"the range of {a.layout}",
         hint=f"begin the sort key of each with a literal of its own (#{a.entity.upper()}#...), or declare {b.entity} "
-        f"below {a.entity} with Key(within={a.entity}.key, ...)",
+        f"below {a.entity} with Key(within={a.entity}.key, ...); if they are read together, gather them: "
+        f"Collection({a.entity}, {b.entity}, ...)",
         witness=witness,
     )

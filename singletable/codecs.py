@@ -13,7 +13,7 @@ from enum import Enum
 from types import NoneType, UnionType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin
 
-from singletable.attributes import Codec, optional, scalar_codec, set_codec
+from singletable.attributes import Codec, Inside, optional, scalar_codec, set_codec
 from singletable.choices import Unsuitable, enum_scalar, literal_scalar
 from singletable.documents import LEVELS, any_codec, list_codec, map_codec, too_deep
 from singletable.errors import DeclarationError, UnresolvedName
@@ -130,8 +130,14 @@ def _later(kind: type[Any], place: _Place) -> Codec:
     def decode(stored: AttributeValue) -> Any:
         return _record(kind, replace(place, around=frozenset())).decode(stored)
 
+    def inside(step: object) -> Inside:
+        found = _record(kind, replace(place, around=frozenset())).inside
+        if found is None:
+            raise CodecError("a step", wanted)
+        return found(step)
+
     wanted = f"an instance of {kind.__name__}" if not issubclass(kind, dict) else f"a dict of {kind.__name__}"
-    return Codec(encode, decode, "M", wanted)
+    return Codec(encode, decode, "M", wanted, inside=inside)
 
 
 # Annotations.

@@ -32,6 +32,8 @@ def _lines(model: Model) -> Iterator[str]:
         yield f"  {name} on index {layout.index}: {layout}{_sparse(model, layout)}"
     for number in model.numbers:
         yield f"  {number.name} is drawn by {number.strategy}, counting for {_scope(model, number)}: {number.why}"
+    if model.table.scope is not None:
+        yield f"  every partition key, and every counter's, begins with {model.table.scope} of the store"
     for name in model.patterns:
         yield f"  pattern {name}"
 

@@ -14,11 +14,12 @@ written, though Decimal("2.00") comes back as 2; `dict[str, Decimal]` keeps the 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from decimal import Decimal
 from types import NoneType
 from typing import Any
 
-from singletable.attributes import NULL, PAYLOADS, Codec, each, mismatch, opener
+from singletable.attributes import NULL, PAYLOADS, Codec, Inside, each, mismatch, opener
 from singletable.errors import kind_of
 from singletable.scalars import SCALARS, CodecError, Scalar
 from singletable.wire import AttributeValue
@@ -35,6 +36,7 @@ _DEEPER = "a value nested deeper than 32 levels"
 _AT_MOST = "at most 31 lists and maps around a value"
 _ANYTHING = "text, a bool, int, Decimal, bytes, None, or a list, dict or set of them"
 _EXACT = "a Decimal, such as Decimal(str(value)): numbers are exact"
+_HIDDEN_KEY = "[...]"
 _KEY = f"a key of 1 to {KEY_BYTES} bytes"
 
 
@@ -80,7 +82,18 @@ def list_codec(container: type[Any], element: Codec) -> Codec:
     def decode(stored: AttributeValue) -> Any:
         return container(_all(read, iter(open_(stored))))
 
-    return Codec(encode, decode, "L", wanted, element=write)
+    def inside(step: object) -> Inside:
+        return Inside(_index(step), standing, f"[{step}]")
+
+    standing = replace(element, encode=write, decode=read)
+    return Codec(encode, decode, "L", wanted, element=write, inside=inside)
+
+
+def _index(step: object) -> int:
+    if not isinstance(step, int) or isinstance(step, bool) or step < 0:
+        given = "a negative index" if isinstance(step, int) and step < 0 else kind_of(step)
+        raise CodecError(given, "a place in a list, counted from 0")
+    return step
 
 
 def _all(convert: Callable[[Any], Any], values: Iterator[Any]) -> list[Any]:
@@ -114,7 +127,11 @@ def map_codec(key: Scalar, entry: Codec) -> Codec:
     def decode(stored: AttributeValue) -> Any:
         return _entries(open_(stored), read_key, read)
 
-    return Codec(encode, decode, "M", wanted)
+    def inside(step: object) -> Inside:
+        return Inside(write_key(step), standing, _HIDDEN_KEY)
+
+    standing = replace(entry, encode=write, decode=read)
+    return Codec(encode, decode, "M", wanted, inside=inside)
 
 
 def _same(value: Any) -> Any:
@@ -160,7 +177,15 @@ def any_codec(level: int) -> Codec:
     def decode(stored: AttributeValue) -> Any:
         return read_any(stored, level)
 
-    return Codec(encode, decode, "", _ANYTHING)
+    def inside(step: object) -> Inside:
+        below = any_codec(level + 1)
+        return _any_entry(step, below) if isinstance(step, str) else Inside(_index(step), below, f"[{step}]")
+
+    return Codec(encode, decode, "", _ANYTHING, inside=inside)
+
+
+def _any_entry(step: str, below: Codec) -> Inside:
+    return Inside(_write_text_key(step), below, _HIDDEN_KEY)
 
 
 def too_deep() -> Codec:

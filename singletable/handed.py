@@ -7,29 +7,37 @@ from typing import Any, TypeVar
 
 from singletable.entity import Entity
 from singletable.errors import UsageError, kind_of
+from singletable.gathering import Collection, Gathering
 from singletable.operations.by_value import UniqueRef
 from singletable.operations.check import Check
 from singletable.operations.create import Create
 from singletable.operations.delete import Delete
 from singletable.operations.get import Get
 from singletable.operations.put import Put
+from singletable.operations.standing import Reading
 from singletable.operations.subjects import subject
 from singletable.operations.transact import Transact
 from singletable.operations.update import Update
 from singletable.queries import Query, Ref
 from singletable.schema import Table, kinds_of
+from singletable.scopes import Scope
 
 __all__ = ["Handed", "check_name", "check_table", "flag"]
 
+STORING = (Create, Put)
+REFERRING = (Get, Update, Delete, Check, Reading)
+
 T = TypeVar("T")
 E = TypeVar("E", bound=Entity)
+H = TypeVar("H", bound=Collection)
 
 
 class Handed:
     """Takes what is handed to a store of one table, or raises UsageError with an example of what is wanted."""
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: Table, scope: Scope | None) -> None:
         self.table = table
+        self.scope = scope
 
     def queries(self, queries: Iterable[Query[E]]) -> tuple[Query[E], ...]:
         """Take one or more queries."""
@@ -44,6 +52,16 @@ class Handed:
             raise UsageError(f"given {_given(query)}, wanted a query", hint=f"such as {self._example(query, 'key')}")
         self.check(query.entity)
         return query
+
+    def gathering(self, what: Gathering[H]) -> Gathering[H]:
+        """Take what is to be gathered."""
+        if not isinstance(what, Gathering):
+            raise UsageError(
+                f"given {_given(what)}, wanted what a collection's class gives",
+                hint="such as store.gather(Home.of(user_id=...)); store.query(...) runs a query",
+            )
+        self.check(what.query.entity)
+        return what
 
     def all_own(self, entities: Iterable[E]) -> tuple[E, ...]:
         """Take many entities."""
@@ -90,9 +108,9 @@ class Handed:
         if isinstance(operation, Transact):
             for each in operation.operations:
                 self.operation(each)
-        elif isinstance(operation, Create | Put):
+        elif type(operation) in STORING:
             self.own(operation.entity)
-        elif isinstance(operation, Get | Update | Delete | Check):
+        elif type(operation) in REFERRING:
             self.ref(operation.ref)
         elif not hasattr(operation, "steps"):
             raise UsageError(f"given {_given(operation)}, wanted an operation", hint="such as Create(entity)")
@@ -128,7 +146,7 @@ class Handed:
         return next(iter(self.table.entities), None)
 
     def check(self, entity: type) -> None:
-        """Check that an entity class is one of the table, and that the table is sound."""
+        """Check that an entity class is one of the table, that the table is sound and that its scope is known."""
         table = kinds_of(entity)[0].table
         if table is not self.table:
             raise UsageError(
@@ -136,6 +154,8 @@ class Handed:
                 hint="make a Store for that table",
             )
         self.table.check()
+        if self.scope is not None and self.scope.is_open:
+            raise self.scope.refusal()
 
 
 def check_table(table: object) -> None:

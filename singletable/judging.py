@@ -10,10 +10,10 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import Any
 
-from singletable.expressions import Condition, Path
+from singletable.expressions import Condition, Function, Path
 from singletable.wire import AttributeValue, Item
 
-__all__ = ["holds"]
+__all__ = ["holds", "inside"]
 
 
 def holds(condition: Condition, item: Item) -> bool:
@@ -35,14 +35,31 @@ _LOGIC: Mapping[str, Callable[[list[bool]], bool]] = {"AND": all, "OR": any, "NO
 
 
 def _value(operand: Any, item: Item) -> AttributeValue | None:
-    """Give the value of an operand; None for a path that leads nowhere."""
+    """Give the value of an operand; None for a path that leads nowhere, and for the size of what has none."""
+    if isinstance(operand, Function):
+        return _size(_value(operand.terms[0], item))
     if not isinstance(operand, Path):
         value: AttributeValue = operand
         return value
     found: Any = {"M": item}
-    for name in operand.segments:
-        found = found.get("M", {}).get(name) if found else None
+    for step in operand.segments:
+        found = inside(found, step) if found else None
     return found if found is None else dict(found)
+
+
+def inside(value: AttributeValue, step: str | int) -> AttributeValue | None:
+    """Give what stands at one step into a map or list; None where nothing does."""
+    if isinstance(step, str):
+        member: AttributeValue | None = value.get("M", {}).get(step)
+        return member
+    listed: list[AttributeValue] = value.get("L", [])
+    return listed[step] if step < len(listed) else None
+
+
+def _size(value: AttributeValue | None) -> AttributeValue | None:
+    """Measure text in characters, binary in bytes, and what holds others in its members."""
+    ((kind, held),) = (value or {"NULL": True}).items()
+    return None if kind in ("N", "BOOL", "NULL") else {"N": str(len(held))}
 
 
 def _ordered(test: Callable[[Any, Any], bool]) -> Callable[[list[Any]], bool]:
@@ -99,7 +116,7 @@ def _begins(values: list[Any]) -> bool:
 
 def _contains(values: list[Any]) -> bool:
     whole, part = values
-    if whole is None:
+    if whole is None or part is None:
         return False
     ((kind, held),) = whole.items()
     if kind in ("S", "B"):

@@ -8,12 +8,13 @@ is. A layout writes and reads whole keys; an index layout may also say which ite
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from singletable.errors import UnknownPart, closest
 from singletable.expressions import Condition
-from singletable.keys import PK_BYTES, SK_BYTES, BoundTemplate, KeyTemplate, NativeTemplate
+from singletable.keys import PK_BYTES, SK_BYTES, BoundTemplate, KeyRange, KeyTemplate, NativeTemplate
+from singletable.scopes import Scope, closing, remember
 from singletable.wire import AttributeValue, Item
 
 __all__ = ["Column", "Layout", "wire_key", "words"]
@@ -45,13 +46,17 @@ class Column:
         [segment, *others] = self.template.segments
         return self.template.raw and not others and segment.part is not None and not segment.affix
 
+    def under(self, scope: Scope) -> Column:
+        """Give the column as it stands in a scope: an attribute that does not begin with the scope stays as it is."""
+        return Column(self.name, scope.before(self.template)) if self.name in scope.names else self
+
     def __str__(self) -> str:
         template = self.template
         return f"{{{template.part}}}" if isinstance(template, NativeTemplate) else template.template.text
 
 
 def _parts(columns: tuple[Column, ...]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(part for column in columns for part in column.template.parts))
+    return tuple(dict.fromkeys(part for column in columns for part in column.template.parts if part))
 
 
 def wire_key(template: KeyTemplate, text: str) -> AttributeValue:
@@ -68,9 +73,12 @@ def words(columns: tuple[Column, ...]) -> str:
 class Layout:
     """One key in the table (`index` None) or an index: the columns of both halves, `sks` empty without sort key.
 
+    A part without a name stands for whatever follows; nobody can give it.
+
     `local` tells a local index, which can be read consistently. `when` is the condition an item meets to be in the
     index at all, and `watched` the fields it looks at. `origin` is the key it was declared by, which kinds of a base
-    share. The other attributes are worked out of these once.
+    share. `widest` is the range of a query that names no part of the sort key, where the template does not tell:
+    that of a collection. The other attributes are worked out of these once.
     """
 
     index: str | None
@@ -80,6 +88,13 @@ class Layout:
     when: Condition | None = None
     watched: tuple[str, ...] = ()
     origin: object = field(default=None, compare=False, repr=False)
+    scope: Scope | None = field(default=None, compare=False, repr=False)
+    """What stands before the partition key; open in the layout that a class declares, None where the table has none."""
+    declared: Layout | None = field(default=None, compare=False, repr=False)
+    """The layout as its class declares it, where this one stands in a scope."""
+    scoped: dict[Scope, Layout] = field(init=False, compare=False, repr=False)
+    """This layout in the scopes it was last seen in."""
+    widest: KeyRange | None = None
     columns: tuple[Column, ...] = field(init=False, repr=False)
     parts: tuple[str, ...] = field(init=False, repr=False)
     """Every part, the partition key's first; a part in both halves once."""
@@ -100,6 +115,7 @@ class Layout:
         columns = self.pks + self.sks
         texts = [column.template for column in columns if isinstance(column.template, BoundTemplate)]
         parts, optional = _parts(columns), frozenset[str]().union(*(each.optional for each in texts))
+        self._derive("scoped", dict[Scope, Layout]())
         self._derive("columns", columns)
         self._derive("parts", parts)
         self._derive("pk_parts", _parts(self.pks))
@@ -132,8 +148,33 @@ class Layout:
         """The (first) sort key attribute's template; None without sort key."""
         return self.sks[0].template if self.sks else None
 
+    def under(self, scope: Scope | None) -> Layout:
+        """Give the layout as it stands in a store's scope. UsageError where that is none of this table."""
+        if self.scope is scope or self.scope == scope:
+            return self
+        said = closing(self.scope, scope)
+        found = self.scoped.get(said)
+        if found is not None:
+            return found
+        pks, sks = (tuple(column.under(said) for column in half) for half in (self.pks, self.sks))
+        return remember(self.scoped, said, replace(self, pks=pks, sks=sks, scope=said, declared=self))
+
     def render(self, values: Mapping[str, Any]) -> Item:
-        """Write the key attributes. MissingPart, KeyPartError or KeyTooLong where a part does not fit."""
+        """Write the key attributes. MissingPart, KeyPartError or KeyTooLong where a part does not fit.
+
+        UsageError while the scope is open: only a store that says it can write keys.
+        """
+        if self.scope is not None:
+            self.check_said()
+        return self.tried(values)
+
+    def check_said(self) -> None:
+        """Raise UsageError while the scope is open."""
+        if self.scope is not None and self.scope.is_open:
+            raise self.scope.refusal()
+
+    def tried(self, values: Mapping[str, Any]) -> Item:
+        """Write the key attributes as `render` does, and without an open scope: to see whether the parts fit."""
         key: Item = {column.name: column.render(values, PK_BYTES) for column in self.pks}
         for column in self.sks:
             key[column.name] = column.render(values, SK_BYTES)

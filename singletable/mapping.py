@@ -9,7 +9,7 @@ so that they survive a read and a write. Whether an item is this entity's own is
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Generic, Literal, TypeVar
 
 from singletable.codecs import CodecError
@@ -27,6 +27,7 @@ from singletable.increments import AutoIncrement
 from singletable.judging import holds
 from singletable.layouts import Layout
 from singletable.schema import CREATE_ID, HIDDEN, Model, model_of
+from singletable.scopes import Scope, remember
 from singletable.sizes import ITEM_BYTES, item_size
 from singletable.wire import AttributeValue, Item
 
@@ -79,6 +80,18 @@ class Mapper(Generic[E]):
     known: frozenset[str]
     missing: frozenset[str] | None = None
     """The fields that are not read; None where all are."""
+    scoped: dict[Scope, Mapper[E]] = field(init=False, default_factory=dict[Scope, Any], compare=False, repr=False)
+    """This mapper in the scopes it was last used in."""
+
+    def under(self, scope: Scope | None) -> Mapper[E]:
+        """Give the mapper as it stands in a store's scope. UsageError where that is none of the entity's table."""
+        if self.model.primary.scope is scope:
+            return self
+        found = None if scope is None else self.scoped.get(scope)
+        if found is not None:
+            return found
+        made = replace(self, model=self.model.under(scope))
+        return made if scope is None else remember(self.scoped, scope, made)
 
     def showing(self, names: Iterable[str]) -> Mapper[E]:
         """Give a mapper that reads these fields and those of the primary key, and no others."""

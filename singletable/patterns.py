@@ -23,7 +23,7 @@ from singletable.queries import Query
 from singletable.schema import Table, kinds_of
 from singletable.stored_keys import native_form, stored_format
 
-__all__ = ["Binding", "BoundKey", "Key", "pattern"]
+__all__ = ["Binding", "BoundKey", "Half", "Key", "pattern"]
 
 E = TypeVar("E")
 P = ParamSpec("P")
@@ -174,6 +174,7 @@ class Binding:
             () if sk is None else self._bound(sk, sks, raw, in_partition=False),
             local=isinstance(key.on, LocalIndex),
             origin=key,
+            scope=self.table.scope,
         )
 
     def _columns(self, key: Key) -> tuple[tuple[KeyColumn, ...], tuple[KeyColumn, ...]]:

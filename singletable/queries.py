@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from typing import Any, Generic, NoReturn, TypeVar
 
-from singletable.belonging import check_condition
+from singletable.belonging import check_conditions
 from singletable.errors import (
     KeyPartError,
     MissingPart,
@@ -24,6 +24,7 @@ from singletable.expressions import Condition, all_of, no_truth, paths_of
 from singletable.fields import Field
 from singletable.keys import PK_BYTES, BoundTemplate, KeyRange, Narrowing, key_range
 from singletable.layouts import Column, Layout, words
+from singletable.scopes import Scope
 from singletable.wire import Item
 
 __all__ = ["Query", "Ref", "Span", "refer"]
@@ -39,7 +40,19 @@ class Ref(Generic[E_co]):
     entity: type[E_co]
     parts: tuple[tuple[str, Any], ...]
     layout: Layout = field(compare=False, repr=False)
-    key: Item = field(compare=False, repr=False)
+    written: Item = field(compare=False, repr=False)
+    """The key attributes; while the scope is open they stand for no item."""
+
+    @property
+    def key(self) -> Item:
+        """The key attributes. UsageError of a reference whose scope only a store can say: ask its context."""
+        self.layout.check_said()
+        return self.written
+
+    def under(self, scope: Scope | None) -> Ref[E_co]:
+        """Give the reference as it stands in a store's scope. KeyTooLong where there is no room for both."""
+        layout = self.layout.under(scope)
+        return self if layout is self.layout else Ref(self.entity, self.parts, layout, layout.render(dict(self.parts)))
 
     def __bool__(self) -> bool:
         no_truth("a reference", "store.get(ref) answers None where nothing stands there")
@@ -67,7 +80,7 @@ def refer(entity: type[E], layout: Layout, parts: Mapping[str, Any]) -> Ref[E]:
                 wanted=f"every part of the primary key ({layout})",
                 hint=f"{entity.__name__}.at(" + ", ".join(f"{part}=..." for part in layout.parts) + ")",
             )
-    return Ref(entity, tuple((name, parts.get(name)) for name in layout.parts), layout, layout.render(parts))
+    return Ref(entity, tuple((name, parts.get(name)) for name in layout.parts), layout, layout.tried(parts))
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +112,8 @@ class Query(Generic[E_co]):
     """The part that `is_in` names, with its values."""
     shown: tuple[str, ...] | None = None
     """The fields that `only` names."""
-    partition: Item = field(init=False, repr=False)
+    written: Item = field(init=False, repr=False)
+    """The partition key attributes; while the scope is open they stand for no partition."""
     spans: tuple[Span, ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -112,8 +126,8 @@ class Query(Generic[E_co]):
                     wanted=f"every part of the partition key ({words(self.layout.pks)})",
                     hint=f"a query needs {', '.join(f'{part}=' for part in self.layout.pk_parts)}",
                 )
-        partition = {column.name: column.render(self.values, PK_BYTES) for column in self.layout.pks}
-        object.__setattr__(self, "partition", partition)
+        written = {column.name: column.render(self.values, PK_BYTES) for column in self.layout.pks}
+        object.__setattr__(self, "written", written)
         object.__setattr__(self, "spans", tuple(self._spans()))
 
     def _spans(self) -> Iterator[Span]:
@@ -124,14 +138,24 @@ class Query(Generic[E_co]):
             yield from self._native_spans()
         elif self.layout.sks:
             (column,) = self.layout.sks
-            yield Span(column, key_range(column.template, self._leading(column.template.parts), self.narrowings))
+            yield Span(column, self._widest() or key_range(column.template, self._leading(column), self.narrowings))
 
-    def _leading(self, parts: tuple[str, ...]) -> dict[str, Any]:
+    def _widest(self) -> KeyRange | None:
+        """Give the range of a collection that names no part of the sort key."""
+        if self.layout.widest is not None and self.narrowings:
+            raise QueryError(
+                f"{self.entity.__name__}: the collection names no part of the sort key, so it has no ranges",
+                hint='declare it with one: Collection(..., sk="#ORDER#{order_id}")',
+            )
+        return self.layout.widest
+
+    def _leading(self, *columns: Column) -> dict[str, Any]:
         """Give the values of the sort key's leading parts.
 
         A part that the partition key gives too stands in `values` anyway; where one before it is not given, it does not
         narrow. Any other part without the one before it is a hole.
         """
+        parts = [name for column in columns for name in column.template.parts]
         given = [name for name in parts if name in self.values]
         whole = {name: self.values[name] for name in takewhile(self.values.__contains__, parts)}
         for name in given[len(whole) :]:
@@ -142,7 +166,7 @@ class Query(Generic[E_co]):
     def _native_spans(self) -> Iterator[Span]:
         """Find the ranges of a sort key of several attributes: equal in the leading ones, a range in the next."""
         parts = tuple(column.template.parts[0] for column in self.layout.sks)
-        whole = self._leading(parts)
+        whole = self._leading(*self.layout.sks)
         asked = {name for narrowing in self.narrowings for name, _ in narrowing.parts}
         following = parts[len(whole)] if len(whole) < len(parts) else None
         for name in asked - {following}:
@@ -154,6 +178,17 @@ class Query(Generic[E_co]):
                 yield Span(column, key_range(column.template, {name: whole[name]}))
             elif name == following and self.narrowings:
                 yield Span(column, key_range(column.template, {}, self.narrowings))
+
+    @property
+    def partition(self) -> Item:
+        """The partition key attributes. UsageError of a query whose scope only a store can say: ask its context."""
+        self.layout.check_said()
+        return self.written
+
+    def under(self, scope: Scope | None) -> Query[E_co]:
+        """Give the query as it stands in a store's scope. KeyTooLong where there is no room for both."""
+        layout = self.layout.under(scope)
+        return self if layout is self.layout else replace(self, layout=layout)
 
     @property
     def range(self) -> KeyRange | None:
@@ -263,19 +298,21 @@ class Query(Generic[E_co]):
 
         DynamoDB reads (and bills) what the key range holds and filters then: a composite key is cheaper.
         """
-        check_condition(condition, self._fields(), f"where() of {self.entity.__name__}")
+        check_conditions(condition, self._fields(), f"where() of {self.entity.__name__}")
         for path in paths_of(condition):
-            if path.segments[0] in self.layout.names:
+            if path.attribute in self.layout.names:
                 raise QueryError(
-                    f"a filter cannot look at the key attribute {path.segments[0]!r}",
-                    hint="narrow the key instead: .between(), .gte(), .begins_with()",
+                    f"a filter cannot look at the key attribute {path.attribute!r}",
+                    hint="DynamoDB filters by other attributes alone: narrow the key (.between(), .gte(), .is_in()), "
+                    "or ask by several queries",
                 )
         return replace(self, condition=all_of((self.condition, condition)))
 
-    def _fields(self) -> Mapping[str, Field[Any]] | None:
+    def _fields(self) -> list[Mapping[str, Field[Any]]] | None:
         """Give the fields a filter may look at; None for an abstract entity, whose kinds have fields of their own."""
-        concrete = getattr(self.entity, "__singletable__", None) is not None
-        return getattr(self.entity, "__fields__", None) if concrete else None
+        classes = _classes(self.entity)
+        concrete = all(getattr(each, "__singletable__", None) is not None for each in classes)
+        return [getattr(each, "__fields__", {}) for each in classes] if concrete else None
 
     def only(self, *fields: Field[Any]) -> Query[E_co]:
         """Fetch these fields and those of the primary key; reading any other raises FieldNotLoaded.
@@ -287,7 +324,7 @@ class Query(Generic[E_co]):
             if not _is_field_of(self.entity, each):
                 raise QueryError(
                     f"only() of {self.entity.__name__} was given {kind_of(each)}, wanted fields of it",
-                    hint="such as .only(Order.status, Order.placed_at)",
+                    hint="such as .only(Order.status, Order.placed_at); a place inside a field comes with its field",
                 )
         if not fields:
             raise QueryError("only() was given no field", hint="name at least one, or leave only() out")
@@ -340,8 +377,14 @@ def _several(name: str, given: Iterable[object]) -> tuple[object, ...]:
     return tuple(given)
 
 
+def _classes(entity: type) -> tuple[type, ...]:
+    """Give the classes that a query reads: one, or the members of a collection."""
+    gathered: tuple[type, ...] = getattr(entity, "__gathered__", (entity,))
+    return gathered
+
+
 def _is_field_of(entity: type, given: object) -> bool:
-    return isinstance(given, Field) and getattr(entity, given.name, None) is given
+    return isinstance(given, Field) and any(getattr(each, given.name, None) is given for each in _classes(entity))
 
 
 def _above(one: tuple[str, ...], other: tuple[str, ...]) -> bool:

@@ -19,12 +19,12 @@ import inspect
 import sys
 import typing
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from singletable.attributes import PAYLOADS, Codec, opener
-from singletable.documents import filled, read_any, reading, write_any
-from singletable.errors import DeclarationError, UnresolvedName, kind_of
+from singletable.attributes import PAYLOADS, Codec, Inside, opener
+from singletable.documents import any_codec, filled, read_any, reading, write_any
+from singletable.errors import DeclarationError, UnresolvedName, closest, kind_of
 from singletable.scalars import CodecError
 from singletable.wire import AttributeValue
 
@@ -178,12 +178,32 @@ def record_codec(kind: type[Any], members: list[tuple[Member, Codec]], level: in
     if _is_dict(kind):
         wanted = f"a dict of {kind.__name__}"
         encode = _dict_writer(members, wanted, level)
-        return Codec(encode, member_reader(members, wanted, dict, _keeping(members, level)), "M", wanted)
+        decode = member_reader(members, wanted, dict, _keeping(members, level))
+        return Codec(encode, decode, "M", wanted, inside=_finder(members, any_codec(level + 1)))
     wanted = f"an instance of {kind.__name__}"
     encode = instance_writer(kind, members, wanted)
-    return Codec(
-        encode, member_reader(members, wanted, _maker(kind, members, wanted), refusing(members, wanted)), "M", wanted
-    )
+    decode = member_reader(members, wanted, _maker(kind, members, wanted), refusing(members, wanted))
+    return Codec(encode, decode, "M", wanted, inside=_finder(members))
+
+
+def _finder(members: list[tuple[Member, Codec]], others: Codec | None = None) -> Callable[[object], Inside]:
+    """Make what finds a member by its name; `others` is the codec of those a TypedDict does not declare."""
+    known = {member.name: _standing(member, codec) for member, codec in members}
+
+    def inside(step: object) -> Inside:
+        if isinstance(step, str) and step in known:
+            return known[step]
+        if not isinstance(step, str) or others is None:
+            hint = closest(step, known) if isinstance(step, str) else ""
+            raise CodecError(f"{kind_of(step)} as a step", "the name of a member", hint=hint)
+        return Inside(step, others, "[...]")
+
+    return inside
+
+
+def _standing(member: Member, codec: Codec) -> Inside:
+    removable = member.left_out or codec.optional or codec.empty is not None
+    return Inside(member.name, replace(codec, encode=_writer(member, codec)), f".{member.name}", removable)
 
 
 def _writer(member: Member, codec: Codec) -> Callable[[Any], AttributeValue | None]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import gc
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from singletable.checks import Claim, check_adopted, check_claims, check_counter_names, check_tags, reaches_any
@@ -20,6 +20,7 @@ from singletable.indexes import GlobalIndex, KeyAttribute, KeyColumn, LocalIndex
 from singletable.layouts import Column, Layout
 from singletable.numbering import Numbering
 from singletable.options import check_attribute
+from singletable.scopes import Scope, read_scope
 from singletable.uniques import Uniqueness
 
 __all__ = [
@@ -61,7 +62,8 @@ class Table:
 
     `tag` names the attribute that holds each item's kind; with None kinds are told apart by their key templates alone.
     `untagged="by_key"` also reads items without tag whose key fits the template. `sk=None` makes a table without sort
-    key; `sk=("sk", int)` one with a number. `raw=True` (or a delimiter such as `raw="|"`) makes every key of its
+    key; `sk=("sk", int)` one with a number. `scope="#TENANT#{tenant}"` stands before every partition key: see
+    `Store.scoped`. `raw=True` (or a delimiter such as `raw="|"`) makes every key of its
     entities a raw one: see `Key`.
     """
 
@@ -75,6 +77,7 @@ class Table:
         tag: str | None = "_et",
         untagged: Literal["by_key"] | None = None,
         ttl: str | None = None,
+        scope: str | None = None,
         raw: bool | str = False,
     ) -> None:
         _check_names(name, tag)
@@ -87,9 +90,15 @@ class Table:
         self.tag = tag
         self.untagged = "by_key" if tag is None else untagged
         self._entities: weakref.WeakValueDictionary[tuple[str, str], type] = weakref.WeakValueDictionary()
-        self._reached: dict[tuple[str, str | None], bool] = {}
+        self._reached: dict[tuple[object, ...], bool] = {}
+        self._gathered: set[tuple[str | None, frozenset[tuple[str, str]]]] = set()
         self._checked: weakref.WeakSet[type] = weakref.WeakSet()
         self._check_names()
+        self.scope: Scope | None = None if scope is None else self._scope(scope)
+
+    def _scope(self, text: str) -> Scope:
+        halves = [(repr(index), self.pks_of(index)) for index in self.indexes]
+        return read_scope(text, [("the table", self.pks), *halves], self.sks, self.raw)
 
     def _check_names(self) -> None:
         if self.untagged not in (None, "by_key"):
@@ -142,8 +151,15 @@ class Table:
 
     def register(self, entity: type) -> None:
         """Take an entity class in, in place of an older one of the same module and qualified name."""
-        self._entities[entity.__module__, entity.__qualname__] = entity
+        self._entities[_named(entity)] = entity
         self._reached.clear()
+
+    def gather(self, index: str | None, models: Iterable[Model]) -> None:
+        """Let the entities of a collection stand in each other's ranges on an index, or on the table itself.
+
+        It holds for good, so that what is allowed does not depend on whether somebody still keeps the collection.
+        """
+        self._gathered.add((index, frozenset(_named(model.entity) for model in models)))
 
     def check(self) -> None:
         """Check all entities together; a store does it when it is made.
@@ -158,19 +174,25 @@ class Table:
             self._check_together()
         self._checked = weakref.WeakSet(self.entities)
 
-    def shares_ranges(self, model: Model, layout: Layout) -> bool:
-        """Say whether a query by one key of an entity can reach others: relatives, as `check` allows, or raw keys."""
-        key = (model.entity.__qualname__, layout.index)
+    def shares_ranges(self, models: Sequence[Model], layout: Layout) -> bool:
+        """Say whether a query by one key can reach other entities than those it reads, or raw keys.
+
+        Of one entity those are its relatives, and what is gathered with it: `check` allows no others.
+        """
+        layout = layout.declared or layout
+        key = (*(_named(model.entity) for model in models), layout.index, str(layout))
         if key not in self._reached:
-            beside = [each for each in map(model_of, self.entities) if each is not model]
-            raw = any(other.raw for each in beside for other in each.layouts_on(layout.index))
-            others = [
-                Claim(each.name, other, each.family) for each in beside for other in each.layouts_on(layout.index)
-            ]
-            mine = Claim(model.name, layout, model.family)
-            kin = [other.layout for other in others if mine.is_related(other)]
-            self._reached[key] = raw or reaches_any(layout, kin)
+            read = {model.entity for model in models}
+            beside = [model_of(each) for each in self.entities if each not in read]
+            others = [other for each in beside for other in each.layouts_on(layout.index)]
+            self._reached[key] = any(other.raw for other in others) or reaches_any(layout, others)
         return self._reached[key]
+
+    def _claim(self, model: Model, layout: Layout) -> Claim:
+        """Give what an entity claims, with the collections it is a member of there."""
+        name, index = _named(model.entity), layout.index
+        gathered = frozenset[object](group for group in self._gathered if group[0] == index and name in group[1])
+        return Claim(model.name, layout, model.family, gathered)
 
     def _fits_together(self) -> bool:
         """Say whether all is well; an error caught where garbage is collected would keep alive what it speaks of."""
@@ -183,7 +205,7 @@ class Table:
     def _check_together(self) -> None:
         models = [model_of(entity) for entity in self.entities]
         check_tags([(model.name, tag) for model in models for tag in model.tags])
-        primary = [Claim(model.name, model.primary, model.family) for model in models]
+        primary = [self._claim(model, model.primary) for model in models]
         check_claims(primary, told_apart=self.tag is not None and self.untagged is None)
         check_counter_names(_counter_names(models))
         if self.tag is not None:
@@ -191,7 +213,7 @@ class Table:
         for index in self.indexes:
             check_claims(
                 [
-                    Claim(model.name, layout, model.family)
+                    self._claim(model, layout)
                     for model in models
                     for layout in model.indexes.values()
                     if layout.index == index.name and not layout.plain
@@ -219,9 +241,17 @@ class Model:
     patterns: tuple[str, ...]
     uniques: tuple[Uniqueness, ...] = ()
 
+    def under(self, scope: Scope | None) -> Model:
+        """Give the model as it stands in a store's scope: every key and every counter begins with it."""
+        primary = self.primary.under(scope)
+        if primary is self.primary or scope is None:
+            return self
+        indexes = {name: layout.under(scope) for name, layout in self.indexes.items()}
+        return replace(self, primary=primary, indexes=indexes, numbers=tuple(_under(self.numbers, scope)))
+
     def hidden(self, key: str) -> str:
-        """Give the partition key of a hidden item, "#!SEQ#order"."""
-        return key
+        """Give the partition key of a hidden item, "#!SEQ#order": after the scope, where there is one."""
+        return key if self.primary.scope is None else self.primary.scope.hidden(key)
 
     @property
     def computed(self) -> tuple[computed[Any], ...]:
@@ -291,6 +321,13 @@ def _check_names(name: object, tag: object) -> None:
             raise DeclarationError(f"Table(tag={tag!r}): the attribute is singletable's own", hint='such as tag="_et"')
 
 
+def _under(numbers: Iterable[Numbering], scope: Scope) -> Iterator[Numbering]:
+    """Give the numberings as they stand in a scope: the partition key of a Sequence begins with it."""
+    for number in numbers:
+        pk, *rest = number.templates or (None,)
+        yield number if pk is None else replace(number, templates=(scope.before(pk), *rest))
+
+
 def _counter_names(models: Iterable[Model]) -> Iterator[tuple[str, str]]:
     """Give the name of every counter of ours with whose it is: a field's, or the Sequence of that name."""
     for model in models:
@@ -314,11 +351,20 @@ def _adopted_counters(model: Model) -> Iterator[Claim]:
             yield Claim(f"{model.name}.{number.name}", Layout(None, (pk,), tuple(sk)), None)
 
 
+def _named(entity: type) -> tuple[str, str]:
+    return entity.__module__, entity.__qualname__
+
+
 def kinds_of(entity: type) -> Sequence[Model]:
     """Give the models of what an entity class reads: its own, or for an abstract one those of its subclasses.
 
-    UsageError where an abstract class has no concrete subclass, and for a class that is no entity.
+    Of the class that stands for a collection in its queries they are those of its members, `__gathered__`. UsageError
+    where an abstract class has no concrete subclass, and for a class that is no entity.
     """
+    gathered: tuple[type, ...] | None = entity.__dict__.get("__gathered__")
+    if gathered is not None:
+        models = [model for member in gathered for model in kinds_of(member)]
+        return list({model.entity: model for model in models}.values())
     table: Table | None = getattr(entity, "__table__", None)
     if table is None or isinstance(entity.__dict__.get("__singletable__"), Declared):
         return [model_of(entity)]

@@ -7,6 +7,8 @@ import random
 import secrets
 import time
 from collections.abc import Callable, Iterable, Mapping
+from copy import copy
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, Protocol, TypeAlias, TypeVar, cast, get_args
 
@@ -14,9 +16,11 @@ from singletable.entity import Entity
 from singletable.errors import ConfigurationError, UsageError, kind_of
 from singletable.expressions import Change, Condition
 from singletable.forking import forget_in_child
+from singletable.gathering import Collection, Gathering
 from singletable.handed import Handed, check_name, check_table, flag
 from singletable.operations.batch import DeleteMany, PutMany
 from singletable.operations.by_value import GetByValue, UniqueRef
+from singletable.operations.collection import Gather
 from singletable.operations.context import Context, Hints
 from singletable.operations.create import Create
 from singletable.operations.create_many import CreateMany
@@ -40,6 +44,7 @@ __all__ = ["CONNECT_SECONDS", "POOL", "Clock", "Operation", "Verbs", "check_plac
 T_co = TypeVar("T_co", covariant=True)
 T = TypeVar("T")
 E = TypeVar("E", bound=Entity)
+H = TypeVar("H", bound=Collection)
 
 Clock: TypeAlias = Callable[[], datetime]
 
@@ -82,7 +87,7 @@ class Verbs:
         check_name(name)
         table.check()
         self.table = table
-        self.handed = Handed(table)
+        self.handed = Handed(table, table.scope)
         self.context = Context(
             table.name if name is None else name,
             clock=clock,
@@ -93,6 +98,26 @@ class Verbs:
             workers=WORKERS,
         )
         forget_in_child(self.context.hints, Hints.forget)
+
+    def scoped(self, parts: Mapping[str, object]) -> Verbs:
+        """Give the same verbs on what stands in one scope; what is remembered is shared."""
+        scope = self.table.scope
+        if scope is None:
+            raise UsageError(
+                f"table {self.table.name!r} has no scope, so that no store of it can be scoped",
+                hint='declare it, for a new table: Table(..., scope="#TENANT#{tenant}")',
+            )
+        self.context.check_whole("scoped() divides")
+        made = copy(self)
+        made.context = replace(self.context, scope=scope.of(parts))
+        made.handed = Handed(self.table, made.context.scope)
+        return made
+
+    def described(self, store: str) -> str:
+        """Describe a store of these verbs."""
+        scope = self.context.scope
+        within = "" if scope is None else f", scoped by {', '.join(scope.template.parts)}"
+        return f"<{store} of {self.table!r} as {self.context.table!r}{within}>"
 
     def get(self, ref: Ref[E] | UniqueRef[E], consistent: bool) -> Operation[E | None]:
         """Make the operation of `get`."""
@@ -171,10 +196,20 @@ class Verbs:
         """Make the operation of `count`."""
         return CountAll(self.handed.queries(queries))
 
+    def gather(self, what: Gathering[H]) -> Gather[H]:
+        """Make the operation of `gather`."""
+        return Gather(self.handed.gathering(what))
+
     def scan(
         self, entity: type[E], segments: int, where: Condition | None, limit: int | None, consistent: bool
     ) -> Scan[E]:
         """Make what `scan` reads."""
+        if self.table.scope is not None:
+            raise UsageError(
+                f"scan() reads the whole table, and table {self.table.name!r} is divided by its scope",
+                hint="query instead; to list all of a kind give it an index key: "
+                'Key(on=gsi1, pk="#ORDERS", sk="#{order_id}")',
+            )
         return Scan(self.handed.kind(entity), segments, where, limit, flag(consistent))
 
     def put_many(self, entities: Iterable[E], progress: Progress | None) -> PutMany[E]:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from typing import Any, TypeVar, overload
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any, TypeAlias, TypeVar, overload
 
 from singletable.aio.running import Running
 from singletable.entity import Entity
 from singletable.operations.drafts import Part
 from singletable.operations.standing import Attempt, Committing, Reading, must_be, operations_of
 from singletable.queries import Ref
+from singletable.verbs import Operation
 
 __all__ = ["AsyncTransaction", "Transactions"]
 
@@ -23,17 +24,21 @@ T = TypeVar("T")
 W = TypeVar("W")
 
 
+Read: TypeAlias = Callable[[Operation[Any]], Coroutine[Any, Any, Any]]
+"""How a reader reads: the `run` of its store."""
+
+
 class AsyncTransaction:
     """What the function given to `transact` reads with: each item once, strongly, and checked when it is committed."""
 
-    def __init__(self, running: Running) -> None:
-        self._running = running
-        self._attempt = Attempt()
+    def __init__(self, read: Read, attempt: Attempt) -> None:
+        self._read = read
+        self._attempt = attempt
 
     async def get(self, ref: Ref[E]) -> E | None:
         """Read one item; None where nothing stands there. ForeignItem where another entity's item does."""
-        known = self._attempt.known(self._running._verbs.handed.ref(ref))
-        return self._attempt.keep(ref, await self._running.run(Reading(ref)) if known is None else known)
+        known = self._attempt.known(ref)
+        return self._attempt.keep(ref, await self._read(Reading(ref)) if known is None else known)
 
     async def one(self, ref: Ref[E]) -> E:
         """Read one item that must be there; NotFound where it is not."""
@@ -95,11 +100,12 @@ class Transactions(Running):
         """
         if len(operations) != 1 or not callable(operations[0]):
             return await self.run(self._verbs.transact(operations, token))
-        committing = Committing(token)
+        (build,), committing = operations, Committing(token)
         while True:
-            tx = AsyncTransaction(self)
-            built = self._verbs.transact(operations_of(await operations[0](tx)), token).operations
-            results = await self.run(committing.commit(built, tx._attempt))
+            attempt = Attempt()
+            tx = AsyncTransaction(self.run, attempt)
+            built = self._verbs.transact(operations_of(await build(tx)), token).operations
+            results = await self.run(committing.commit(built, attempt))
             if results is not None:
                 return results
 

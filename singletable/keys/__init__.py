@@ -7,7 +7,7 @@ answers a query, `language` and `clash` tell whether two templates can meet. `ki
 
 from __future__ import annotations
 
-from singletable.keys.bounds import KeyRange, Narrowing, depth_below, key_range, matches
+from singletable.keys.bounds import KeyRange, Narrowing, depth_below, enclosing, key_range, matches, overlap
 from singletable.keys.encoding import AFTER, DELIMITER, PK_BYTES, SK_BYTES, below, escape, unescape
 from singletable.keys.formats import KeyFormat, KeyValueError, key_format
 from singletable.keys.kinds import plain_type, slip, unwrapped
@@ -30,10 +30,12 @@ __all__ = [
     "Template",
     "below",
     "depth_below",
+    "enclosing",
     "escape",
     "key_format",
     "key_range",
     "matches",
+    "overlap",
     "plain_type",
     "shortened",
     "slip",

@@ -17,7 +17,7 @@ goes on to another; elsewhere they are refused. Whole values and prefixes are ex
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from operator import eq, ge, gt, le, lt
 from typing import Any
@@ -28,7 +28,7 @@ from singletable.keys.native import KeyTemplate, NativeTemplate, comparable, nat
 from singletable.keys.questions import LOWER, KeyRange, Narrowing, bounds_of, items_of, sorted_out
 from singletable.keys.template import BoundTemplate, too_long
 
-__all__ = ["KeyRange", "Narrowing", "depth_below", "key_range", "matches"]
+__all__ = ["KeyRange", "Narrowing", "depth_below", "enclosing", "key_range", "matches", "overlap"]
 
 MIRRORED = {"gt": "lt", "gte": "lte", "lt": "gt", "lte": "gte"}
 """What a bound of the value is to text that sorts downwards."""
@@ -101,6 +101,46 @@ def depth_below(template: KeyTemplate, values: Mapping[str, Any], key: str) -> i
     if key == node.text:
         return 0
     return key.count(delimiter, len(node.text)) if key.startswith(node.text + delimiter) else -1
+
+
+# Several templates
+
+
+def enclosing(ranges: Iterable[KeyRange]) -> KeyRange:
+    """Find the least range that holds those of several whole templates, each as asked for without any part.
+
+    >>> enclosing([KeyRange("=", ("#PROFILE",)), KeyRange("begins_with", ("#ORDER#",))]).operands
+    ('#ORDER#', '#PROFILE')
+    """
+    given = tuple(dict.fromkeys(ranges))
+    if len(given) == 1:
+        return given[0]
+    if any(each.operator == "all" for each in given):
+        return KeyRange("all", exact=all(each.exact for each in given))
+    lows, highs = zip(*map(_ends, given), strict=True)
+    if None in highs:
+        return KeyRange(">=", (min(lows),))
+    return KeyRange("BETWEEN", (min(lows), max(highs)))
+
+
+def overlap(a: KeyRange, b: KeyRange) -> bool:
+    """Say whether the ranges of two whole templates may have a key in common.
+
+    >>> overlap(KeyRange("=", ("#PROFILE",)), KeyRange("begins_with", ("#ORDER#",)))
+    False
+    """
+    if "all" in (a.operator, b.operator):
+        return True
+    (low, high), (other_low, other_high) = _ends(a), _ends(b)
+    return (other_high is None or low <= other_high) and (high is None or other_low <= high)
+
+
+def _ends(whole: KeyRange) -> tuple[str, str | None]:
+    """Give the ends of a whole template's range; a prefix there ends with the delimiter."""
+    low = whole.operands[0]
+    if whole.operator == ">=":
+        return low, None
+    return low, low[:-1] + after(low[-1]) if whole.operator == "begins_with" else whole.operands[-1]
 
 
 # The node

@@ -34,6 +34,8 @@ class Template:
     segments: tuple[Segment, ...]
     delimiter: str = DELIMITER
     raw: bool = False
+    scope_bytes: int = 0
+    """So many bytes at the beginning are the scope of a store, which no part of the template is to blame for."""
 
     @classmethod
     def parse(cls, text: str, *, delimiter: str | None = None) -> Template:
@@ -201,7 +203,8 @@ class BoundTemplate:
         if len(key.encode()) > limit:
             given = [(name, encode) for name, encode in self.encoders if values.get(name) is not None]
             sizes = {name: len(encode(values[name]).encode()) for name, encode in given}
-            raise too_long(max(sizes, key=sizes.__getitem__, default=""), key, limit)
+            longest = max(sizes, key=sizes.__getitem__, default="")
+            raise too_long(longest, key, limit, scope=self.template.scope_bytes)
 
     def parse(self, text: str) -> dict[str, Any] | None:
         """Read the values back; None for text that this template would not have written.
@@ -315,13 +318,14 @@ def _spreading(encode: Callable[[Any], str], delimiter: str, *, first: str) -> C
     return encode_all
 
 
-def too_long(part: str, key: str, limit: int) -> KeyTooLong:
-    """Make the error for a key of more than `limit` bytes, blaming one part.
+def too_long(part: str, key: str, limit: int, *, scope: int = 0) -> KeyTooLong:
+    """Make the error for a key of more than `limit` bytes, blaming one part; `scope` of them are the store's.
 
     >>> too_long("name", "#USER#a", 4).size
     7
     """
     size = len(key.encode())
-    error = KeyTooLong(part, given=f"a key of {size} bytes", wanted=f"at most {limit} bytes of UTF-8")
+    given = f"a key of {size} bytes" + (f", {scope} of them the scope" if scope else "")
+    error = KeyTooLong(part, given=given, wanted=f"at most {limit} bytes of UTF-8")
     error.size, error.limit = size, limit
     return error

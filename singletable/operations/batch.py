@@ -79,7 +79,9 @@ class DeleteMany:
 
     def steps(self, context: Context) -> Steps[None]:
         """Ask once for each key: in batches of 25, or singly where a delete has a condition; several at a time."""
-        refs = tuple({place_of(ref.layout, ref.key): ref for ref in self.refs}.values())
+        bound = [context.bound(ref) for ref in self.refs]
+        given = {place_of(each.layout, each.key): ref for ref, each in zip(self.refs, bound, strict=True)}
+        refs = tuple(map(context.bound, given.values()))
         tally = Tally(len(refs), self.progress)
         singly = [position for position, ref in enumerate(refs) if _is_guarded(context.model(ref.entity))]
         flows = [one_by_one(tally, {position: _deleting(context, refs[position])}) for position in singly]
@@ -88,7 +90,7 @@ class DeleteMany:
             requests = {position: {"DeleteRequest": {"Key": refs[position].key}} for position in part}
             flows.append(WriteBatch(refs[part[0]].layout, requests, tally).steps(context))
         left = yield from in_parallel(context, flows)
-        settle(left, refs, "deleted")
+        settle(left, tuple(given.values()), "deleted")
 
 
 def _batches(context: Context, entities: list[E], requests: list[dict[str, Any]], tally: Tally) -> list[WriteBatch]:

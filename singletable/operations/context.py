@@ -10,9 +10,11 @@ from threading import Event, Lock
 from typing import Any, TypeVar
 
 from singletable.entity import Entity
+from singletable.errors import UsageError
 from singletable.mapping import Mapper, kind_of_item, mapper_of
-from singletable.queries import Ref
+from singletable.queries import Query, Ref
 from singletable.schema import Model, kinds_of, model_of
+from singletable.scopes import Scope
 from singletable.wire import Item, Steps, Together
 
 __all__ = ["Context", "Hints", "Stamp", "backoff", "in_parallel"]
@@ -78,6 +80,8 @@ class Context:
     attempts: int = 4
     workers: int = 8
     hints: Hints = field(default_factory=Hints)
+    scope: Scope | None = None
+    """What begins every partition key, in a store that is scoped."""
     knows_old: Event = field(default_factory=Event)
     """Set once the engine has answered a failed condition with the old item, as DynamoDB does."""
 
@@ -85,21 +89,36 @@ class Context:
         """Take a fresh id and the time."""
         return Stamp(self.fresh_id(), self.clock())
 
-    def bound(self, ref: Ref[E]) -> Ref[E]:
-        """Give a reference as it stands in this store."""
-        return ref
-
     def mapper(self, entity: type[E]) -> Mapper[E]:
         """Give the mapper of an entity class as it stands in this store."""
-        return mapper_of(entity)
+        return mapper_of(entity).under(self.scope)
 
     def model(self, entity: type) -> Model:
         """Give the model of a concrete entity class as it stands in this store."""
-        return model_of(entity)
+        return self._own(model_of(entity))
 
     def kinds(self, entity: type) -> Sequence[Model]:
         """Give the models of what an entity class reads, as they stand in this store."""
-        return kinds_of(entity)
+        return [self._own(model) for model in kinds_of(entity)]
+
+    def _own(self, model: Model) -> Model:
+        return model if model.primary.scope is self.scope else mapper_of(model.entity).under(self.scope).model
+
+    def check_whole(self, what: str) -> None:
+        """Raise UsageError for what concerns the whole table, where this store is scoped."""
+        if self.scope is not None:
+            raise UsageError(
+                f"{what} the whole table, and this store sees only what stands in its scope {self.scope}",
+                hint="use the store that it was made of",
+            )
+
+    def bound(self, ref: Ref[E]) -> Ref[E]:
+        """Give a reference as it stands in this store: only of this may `key` and `layout` be read."""
+        return ref if ref.layout.scope is self.scope else ref.under(self.scope)
+
+    def bound_query(self, query: Query[E]) -> Query[E]:
+        """Give a query as it stands in this store: only of this may `layout`, `partition` and `spans` be read."""
+        return query if query.layout.scope is self.scope else query.under(self.scope)
 
     def read(self, entity: type[E], item: Item | None) -> E | None:
         """Read what a look-up answered, of an abstract class as the kind that it is.

@@ -67,7 +67,7 @@ def _hidden_key(model: Model, name: str, owner: str | None) -> tuple[tuple[str, 
     table = model.table
     if owner is not None and table.sk is not None and table.sk.attribute_type == "S":
         return _pair(table.pk, owner, table.sk, f"{SEQUENCE}#{name}")
-    pk = f"#{SEQUENCE}#{name}" + ("" if owner is None else f"#{escape(owner)}")
+    pk = model.hidden(f"#{SEQUENCE}#{name}" + ("" if owner is None else f"#{escape(owner)}"))
     if len(pk.encode()) > PK_BYTES:
         raise KeyPartError(name, given="a partition key too long to name its counter after", wanted="a shorter one")
     return _pair(table.pk, pk, table.sk, None)

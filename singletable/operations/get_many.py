@@ -49,24 +49,27 @@ class GetMany(Generic[E]):
 
     def steps(self, context: Context) -> Steps[tuple[E | None, ...]]:
         """Send BatchGetItems of a hundred distinct keys, several at a time."""
-        places = [place_of(ref.layout, ref.key) for ref in self.refs]
-        asked = dict(zip(places, self.refs, strict=True))
-        items = yield from self._items(context, asked)
+        bound = [context.bound(ref) for ref in self.refs]
+        places = [place_of(ref.layout, ref.key) for ref in bound]
+        asked, given = dict(zip(places, bound, strict=True)), dict(zip(places, self.refs, strict=True))
+        items = yield from self._items(context, asked, given)
         wanted = dict.fromkeys(zip((ref.entity for ref in self.refs), places, strict=True))
         found = {(entity, place): context.read(entity, items.get(place)) for entity, place in wanted}
         return self._answer([found[ref.entity, place] for ref, place in zip(self.refs, places, strict=True)])
 
-    def _items(self, context: Context, asked: Mapping[Hashable, Ref[E]]) -> Steps[dict[Hashable, Item]]:
+    def _items(
+        self, context: Context, asked: Mapping[Hashable, Ref[E]], given: Mapping[Hashable, Ref[E]]
+    ) -> Steps[dict[Hashable, Item]]:
         """Read the items by their places: at one moment, or in batches."""
         if self.transactional:
             return (yield from read_at_one_moment(context, {place: ref.key for place, ref in asked.items()}))
         answers = yield from in_parallel(context, [batch.steps(context) for batch in self._batches(asked)])
-        _check_left([asked[place] for _, left in answers for place in left], len(asked))
+        _check_left([given[place] for _, left in answers for place in left], len(asked))
         return {place: item for found, _ in answers for place, item in found.items()}
 
     def _batches(self, asked: Mapping[Hashable, Ref[E]]) -> list[ReadBatch]:
         return [
-            ReadBatch(self.refs[0].layout, {place: asked[place].key for place in part}, self.consistent)
+            ReadBatch(asked[part[0]].layout, {place: asked[place].key for place in part}, self.consistent)
             for part in slices(list(asked), BATCH_KEYS)
         ]
 

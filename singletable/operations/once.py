@@ -14,8 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 
 from singletable.entity import Entity, with_numbers
-from singletable.errors import OutcomeUnknown, UsageError, kind_of
-from singletable.failures import TransactionFailed
+from singletable.errors import OutcomeUnknown, TransactionFailed, UsageError, kind_of
 from singletable.mapping import Mapper, kind_of_item
 from singletable.operations.carrying import carry_out
 from singletable.operations.commit import token_of

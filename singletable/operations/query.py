@@ -9,7 +9,7 @@ With every row goes the value it is ordered by, so that the pages of several que
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any, Generic, TypeVar
@@ -56,7 +56,8 @@ class ReadPage(Generic[E]):
 
     def steps(self, context: Context) -> Steps[Found[E]]:
         """Send one Query, or none where the range holds nothing."""
-        params = request(context, self.query)
+        query = context.bound_query(self.query)
+        params = request(context, query)
         if params is None:
             return Found((), None)
         if self.start is not None:
@@ -64,9 +65,9 @@ class ReadPage(Generic[E]):
         if self.asked is not None:
             params["Limit"] = self.asked
         answer = yield from send(context, Call("query", params))
-        mappers = readers(context, self.query.entity, self.query.shown)
-        kept = [(mapper, item) for item in answer["Items"] for mapper in mappers if _belongs(mapper, self.query, item)]
-        order = tuple(_place(self.query, item) for _, item in kept)
+        mappers = readers(context, query.entity, query.shown)
+        kept = [(mapper, item) for item in answer["Items"] for mapper in mappers if _belongs(mapper, query, item)]
+        order = tuple(_place(query, item) for _, item in kept)
         return Found(tuple(mapper.decode(item) for mapper, item in kept), answer.get("LastEvaluatedKey"), order)
 
 
@@ -167,6 +168,7 @@ def request(context: Context, query: Query[Any], *, unseen: bool = False) -> dic
     """
     if query.choices is not None:
         raise QueryError("is_in() stands for several requests", hint="send each of query.branches")
+    query = context.bound_query(query)
     if query.is_empty:
         return None
     layout, expressions = query.layout, Expressions()
@@ -200,7 +202,7 @@ def _fetched(context: Context, query: Query[Any], shown: Iterable[str]) -> list[
         if model.table.tag is not None:
             names[model.table.tag] = None
         wanted = dict.fromkeys((*model.primary.parts, *shown))
-        names |= dict.fromkeys(model.fields[name].attribute for name in wanted)
+        names |= dict.fromkeys(model.fields[name].attribute for name in wanted if name in model.fields)
         for layout in model.indexes.values():
             if not wanted.keys().isdisjoint(layout.parts):
                 names |= dict.fromkeys(layout.names)
@@ -224,27 +226,29 @@ def _sort_key(expressions: Expressions, span: Span) -> str:
 def all_filters(context: Context, query: Query[Any], *, unseen: bool = False) -> Condition | None:
     """Give the filter to send: the tag where other items can stand in the range, and the query's own condition."""
     models = context.kinds(query.entity)
-    crowded = unseen or any(_crowded(model, query.layout) for model in models)
+    crowded = unseen or _crowded(models, query.layout)
     tag = any_of(owned(model) for model in models) if crowded and models[0].table.untagged is None else None
     return all_of((tag, query.condition))
 
 
-def _crowded(model: Model, layout: Layout) -> bool:
-    """Say whether other items than the entity's own can stand in the ranges of one of its keys.
+def _crowded(models: Sequence[Model], layout: Layout) -> bool:
+    """Say whether other items than those of the entities that are read can stand in the ranges of a key.
 
-    Table.check sees to it that no stranger does. Relatives of one `within=` may, so may tombstones on the table's own
-    key (or that key turned around), and where keys are raw or native or rows untagged nobody can tell.
+    Table.check sees to it that no stranger stands in those of one entity. Relatives of one `within=` may, and the
+    members of its collections; tombstones may on the table's own key (or that key turned around); and where keys are
+    raw or native or rows untagged nobody can tell. A collection may have anything in its range.
     """
-    if model.table.untagged is not None or layout.raw or (layout.index is not None and layout.plain):
+    table = models[0].table
+    if table.untagged is not None or layout.raw or (layout.index is not None and layout.plain):
         return True
-    own_key = layout.index is None or set(layout.names) == {column.name for column in model.table.pks + model.table.sks}
-    return (own_key and model.leaves_tombstones) or model.table.shares_ranges(model, layout)
+    own_key = layout.index is None or set(layout.names) == {column.name for column in table.pks + table.sks}
+    gone = own_key and any(model.leaves_tombstones for model in models)
+    return gone or table.shares_ranges(models, layout)
 
 
 def _is_filtered(context: Context, query: Query[Any]) -> bool:
     """Say whether some of the rows that are asked for may not be given."""
-    crowded = any(_crowded(model, query.layout) for model in context.kinds(query.entity))
-    return crowded or query.condition is not None or not _exact(query)
+    return _crowded(context.kinds(query.entity), query.layout) or query.condition is not None or not _exact(query)
 
 
 def _must_see(query: Query[Any]) -> bool:

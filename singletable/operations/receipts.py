@@ -18,9 +18,8 @@ from hashlib import blake2s
 from typing import Any
 
 from singletable.entity import Entity
-from singletable.errors import UsageError, kind_of
+from singletable.errors import TokenReused, UsageError, kind_of
 from singletable.expressions import Change, Condition, Path
-from singletable.failures import TokenReused
 from singletable.fields import MISSING, computed
 from singletable.increments import AutoIncrement
 from singletable.operations.actions import Action
@@ -136,7 +135,7 @@ def _described(operation: Any) -> dict[str, object]:
     return {"does": type(operation).__name__, **{name: getattr(operation, name, None) for name in parts}}
 
 
-def _plain(value: object) -> object:
+def _plain(value: Any) -> object:
     """Write what JSON does not know: entities, references, conditions, changes, and bytes."""
     if isinstance(value, Entity):
         given = {
@@ -145,8 +144,8 @@ def _plain(value: object) -> object:
             if is_input(value, name)
         }
         return {"entity": type(value).__name__, "values": given}
-    if isinstance(value, Ref):
-        return {"entity": value.entity.__name__, "key": value.key}
+    if type(value) is Ref:
+        return {"entity": value.entity.__name__, "parts": repr(value.parts)}
     if isinstance(value, Condition):
         return {"operator": value.operator, "operands": value.operands}
     if isinstance(value, Change):

@@ -83,6 +83,7 @@ class _ScanPages(Generic[E]):
 
     def steps(self, context: Context) -> Steps[tuple[E, ...]]:
         """Read a page of each segment at the same time, and give their entities."""
+        context.check_whole("scan() reads")
         pages = yield from in_parallel(context, [self._read(context, segment) for segment in self._starts])
         self._starts = {
             segment: start for segment, (_, start) in zip(self._starts, pages, strict=True) if start is not None

@@ -12,8 +12,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from singletable.errors import OutcomeUnknown, ServiceError, SingleTableError, TableMissing, Throttled, Unreachable
+from singletable.errors import (
+    ItemTooLarge,
+    OutcomeUnknown,
+    PlaceMissing,
+    ServiceError,
+    SingleTableError,
+    TableMissing,
+    Throttled,
+    Unreachable,
+)
 from singletable.operations.context import Context, backoff
+from singletable.sizes import ITEM_BYTES
 from singletable.wire import Call, NoReply, Pause, Refusal, Steps
 
 __all__ = ["CONDITION_FAILED", "NOT_THERE", "send", "table_missing"]
@@ -102,11 +112,33 @@ def _error(context: Context, trouble: Refusal | NoReply, sent: int, unsure_of: o
             hint="raise the table's capacity, spread the writes over partitions, or set AWS_MAX_ATTEMPTS higher",
             attempts=sent,
         )
-    return ServiceError(
+    return _known(trouble.message) or ServiceError(
         f"DynamoDB answered {trouble.error}: {trouble.message[:MESSAGE_CHARACTERS]}",
         hint="the request was not carried out; see the message of DynamoDB above",
         error=trouble.error,
     )
+
+
+def _known(message: str) -> SingleTableError | None:
+    """Make the error for what only DynamoDB can know of the item that a change meets; None for any other message."""
+    if "document path" in message and "invalid for update" in message:
+        return PlaceMissing(
+            "a change writes into a map or list that is not there, or that is of another type",
+            hint='set the whole field instead: Order.address.set({"city": ...})',
+        )
+    if "attribute that does not exist in the item" in message:
+        return PlaceMissing(
+            "a change takes its value from an attribute that is not there",
+            hint="say what counts then: set(Order.nick | 'unknown')",
+        )
+    if "exceeded the maximum allowed size" in message:
+        return ItemTooLarge(
+            f"the item would have more than {ITEM_BYTES} bytes, which DynamoDB does not store",
+            hint="split it into several items, or keep large values elsewhere (S3) and store where",
+            size=0,
+            limit=ITEM_BYTES,
+        )
+    return None
 
 
 def table_missing(context: Context) -> TableMissing:

@@ -13,9 +13,8 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from singletable.entity import Entity
-from singletable.errors import ConditionFailed, NotFound, UsageError, kind_of
+from singletable.errors import ConditionFailed, NotFound, TransactionFailed, UsageError, kind_of
 from singletable.expressions import Condition, Path, all_of
-from singletable.failures import TransactionFailed
 from singletable.operations.actions import Action
 from singletable.operations.context import Context, Stamp, backoff
 from singletable.operations.drafts import Draft, Verdict, changed
@@ -123,7 +122,7 @@ def must_be(ref: Ref[E], found: E | None) -> E:
 
 def operations_of(built: Any) -> tuple[Any, ...]:
     """Take the operations that a build gives. UsageError for anything else."""
-    if isinstance(built, list | tuple):
+    if type(built) in (list, tuple):
         return tuple(built)
     raise UsageError(
         f"the build gave {kind_of(built)}, wanted a list or tuple of operations",

@@ -32,6 +32,7 @@ class CreateTable:
 
     def steps(self, context: Context) -> Steps[None]:
         """Send CreateTable, then DescribeTable until the table is active."""
+        context.check_whole("create_table() makes")
         with suppress(Refusal):  # the only one that `send` lets through here: the table is there
             yield from send(context, Call("create_table", definition(self.table, context.table)), writing=self)
         described = yield from _wait_until_active(context)
@@ -54,6 +55,7 @@ class DeleteTable:
 
     def steps(self, context: Context) -> Steps[None]:
         """Send DeleteTable until it is taken, then DescribeTable until the table is no longer known."""
+        context.check_whole("delete_table() drops")
         yield from _drop(context, self)
         for wait in _waits():
             if not (yield from _described(context)):

@@ -21,17 +21,18 @@ from singletable.errors import (
     OutcomeUnknown,
     ServiceError,
     SingleTableError,
+    TokenReused,
+    TransactionFailed,
     Unprocessed,
     UsageError,
     kind_of,
 )
-from singletable.failures import TokenReused, TransactionFailed
 from singletable.operations.abreast import abreast, read_items
 from singletable.operations.commit import ACTIONS_MOST, Endings, commit
 from singletable.operations.context import Context, Stamp
 from singletable.operations.create import Create, turn_of
 from singletable.operations.delete import Delete
-from singletable.operations.drafts import Again, Done, Draft, Part, changed
+from singletable.operations.drafts import Again, Done, Draft, Ending, Part, changed
 from singletable.operations.many import awaits_number, drawn, place_of
 from singletable.operations.put import Put
 from singletable.operations.receipts import Delivered, Receipt, check_token, input_of
@@ -44,6 +45,9 @@ __all__ = ["Transact", "fixed"]
 
 ROUNDS = 64
 """So often, at most, is a transaction sent with other drafts; each write has a bound of its own besides."""
+
+NEW = (Create, Put)
+"""The operations that store an entity, and give it back."""
 
 OF_THE_WHOLE = (OutcomeUnknown, TokenReused, Unprocessed, UsageError)
 """Errors of what is stored that say nothing of one operation's item."""
@@ -115,8 +119,9 @@ def _begun(context: Context, operations: Sequence[Part[Any]]) -> Steps[tuple[Par
     """Check every write, then draw the counter numbers, one request for each counter."""
     _check_distinct(context, operations)
     waiting: dict[int, Create[Any] | Put[Any]] = {}
+    write: Any
     for place, write in enumerate(operations):
-        if isinstance(write, Create | Put) and not write.drawn:
+        if type(write) in NEW and not write.drawn:
             _noted(place, write, partial(write.check, context))
             waiting[place] = write
     entities = yield from drawn(context, [write.entity for write in waiting.values()])
@@ -142,14 +147,14 @@ def _check_distinct(context: Context, operations: Sequence[Part[Any]]) -> None:
                 )
 
 
-def _known_key(context: Context, write: Part[Any]) -> Item | None:
+def _known_key(context: Context, write: Any) -> Item | None:
     """Give the key a write has before its numbers are drawn; None for one that has none yet, or only looks."""
-    if isinstance(write, Update | Delete):
+    if type(write) in (Update, Delete):
         key: Item = context.bound(write.ref).key
         return key
-    if not isinstance(write, Create | Put) or awaits_number(write.entity):
+    if type(write) not in NEW or awaits_number(write.entity):
         return None
-    return context.model(type(write.entity)).primary.render(values_of(write.entity))
+    return context.model(write.entity.__class__).primary.render(values_of(write.entity))
 
 
 def _noted(place: int, operation: object, check: Callable[[], None]) -> None:
@@ -173,11 +178,11 @@ def fixed(context: Context, operations: Sequence[Part[Any]], stamp: Stamp) -> St
     return tuple(made)
 
 
-def _groups(context: Context, writes: Sequence[Part[Any]]) -> dict[Hashable, dict[int, Entity]]:
+def _groups(context: Context, writes: Sequence[Any]) -> dict[Hashable, dict[int, Entity]]:
     """Put together what draws numbers by sort key in one partition."""
     groups: dict[Hashable, dict[int, Entity]] = {}
     for place, write in enumerate(writes):
-        if isinstance(write, Create | Put):
+        if type(write) in NEW:
             turn = turn_of(context, write.entity)
             if turn is not None:
                 groups.setdefault(turn, {})[place] = write.entity
@@ -228,13 +233,13 @@ class _Unit:
         self._prepared = changed(self._given, operations=operations, stamp=self._stamp, drawn=True)
         if self._given.receipt is not None:
             keys = [
-                draft.own.key if isinstance(write, Create | Put) else None
+                draft.own.key if type(write) in NEW else None
                 for write, draft in zip(self._writes, ordered, strict=True)
             ]
             ordered.append(self._given.receipt.draft(self._model, self._stamp, keys))
         return (yield from commit(self._context, ordered, self._stamp.id, self._prepared))
 
-    def _made(self, endings: Mapping[int, Any]) -> Steps[dict[int, Draft[Any]]]:
+    def _made(self, endings: Mapping[int, Ending[Any] | None]) -> Steps[dict[int, Draft[Any]]]:
         """Draft what has no draft yet, or must be drafted anew. TransactionFailed where that cannot be."""
         flows: dict[int, Steps[dict[int, Draft[Any]]]] = {}
         for place, ending in endings.items():
@@ -255,7 +260,7 @@ class _Unit:
             for place, draft in each.items()
         }
 
-    def _draft(self, place: int, ending: object) -> Steps[Draft[Any]]:
+    def _draft(self, place: int, ending: Ending[Any] | None) -> Steps[Draft[Any]]:
         """Draft one write: first, anew, or as the check that there is still nothing to do."""
         if isinstance(ending, Again):
             return ending.draft()
@@ -312,12 +317,12 @@ def _alone(place: int, flow: Steps[Draft[Any]]) -> Steps[dict[int, Draft[Any]]]:
 
 
 def _model_of(context: Context, write: Any) -> Model:
-    return context.model(type(write.entity) if isinstance(write, Create | Put) else write.ref.entity)
+    return context.model(write.entity.__class__ if type(write) in NEW else write.ref.entity)
 
 
 def _read(context: Context, write: Any, item: Item | None) -> Any:
     """Read what was created, as it stands now. NotFound where it has been deleted since."""
-    kind: type[Entity] = type(write.entity)
+    kind: type[Entity] = write.entity.__class__
     entity = context.mapper(kind).read(item)
     if entity is None:
         raise NotFound(

@@ -35,7 +35,7 @@ from singletable.operations.context import Context, Stamp, backoff
 from singletable.operations.drafts import Again, Beside, Done, Draft, Verdict, changed
 from singletable.operations.get import get_call
 from singletable.operations.guards import Move, guards_of
-from singletable.operations.outcome import Outcome, Plan, Standing, field_of, plan_of
+from singletable.operations.outcome import Outcome, Plan, Standing, check_places, field_of, plan_of
 from singletable.operations.sending import send
 from singletable.operations.subjects import loaded_of, subject
 from singletable.operations.writing import absent, carries, owned, read_after, unknown
@@ -148,7 +148,7 @@ class _Tries(Generic[E]):
         """Move the guards of unique values that change."""
         model, uniques = self._mapper.model, self._plan.uniques
         before = guards_of(model, values_of(standing.entity), self._ttl_before(standing), uniques)
-        after = guards_of(model, outcome.values, self._ttl_after(before.ttl), uniques)
+        after = guards_of(model, outcome.values, self._ttl_after(outcome, before.ttl), uniques)
 
         def again(guard: str) -> Again[E | None]:
             return Again(0.0, lambda: at_once(self.draft(standing, left | {guard})))
@@ -162,11 +162,11 @@ class _Tries(Generic[E]):
         fields = [field for field in model.fields.values() if field.attribute == name]
         return fields[0].encoded(standing.entity.__dict__.get(fields[0].name)) if fields else None
 
-    def _ttl_after(self, before: AttributeValue | None) -> AttributeValue | None:
-        """Give the time to live after the update: what it sets, or what there was."""
-        name = self._mapper.model.table.ttl
-        changes = [change for change in self._update.changes if change.path.segments == (name,)]
-        return changes[0].value if changes else before
+    def _ttl_after(self, outcome: Outcome, before: AttributeValue | None) -> AttributeValue | None:
+        """Give the time to live after the update: what it comes to, or what there was."""
+        fields, ttl = self._mapper.model.fields, self._mapper.model.table.ttl
+        changed = [fields[name] for name in self._plan.changed if fields[name].attribute == ttl]
+        return changed[0].encoded(outcome.values[changed[0].name]) if changed else before
 
     def _read_new(self) -> Steps[E | None]:
         """Read what a transaction made of the item, as it does not answer with it."""
@@ -238,15 +238,12 @@ def _named(model: Model, name: str) -> Field[Any]:
 
 
 def _check(model: Model, changes: tuple[Change, ...]) -> None:
-    """Raise UsageError for an update that changes nothing, one field twice, or what cannot be changed."""
+    """Raise UsageError for an update that changes nothing, one place twice, or what cannot be changed."""
     if not changes:
         raise UsageError("an update without a change", hint='hand over changes, such as Order.status.set("PAID")')
-    seen: set[str] = set()
+    check_places(model, changes)
     for change in changes:
         each = field_of(model, change)
-        if each.name in seen:
-            raise UsageError(f"{model.name}.{each.name} is changed twice in one update", hint="join the two changes")
-        seen.add(each.name)
         if each.name in model.primary.parts:
             raise UsageError(
                 f"{model.name}.{each.name} is part of the primary key, which an item keeps for life",
@@ -264,7 +261,7 @@ def _check(model: Model, changes: tuple[Change, ...]) -> None:
 
 
 def _unrepeatable(change: Change) -> bool:
-    return change.action == "add" and change.value is not None and "N" in change.value
+    return not change.is_repeatable
 
 
 def _not_found(ref: Ref[Any]) -> NotFound:

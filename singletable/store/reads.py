@@ -6,6 +6,7 @@ from typing import Any, Literal, TypeVar, overload
 
 from singletable.entity import Entity
 from singletable.expressions import Condition
+from singletable.gathering import Collection, Gathering
 from singletable.operations.by_value import UniqueRef
 from singletable.operations.get_many import Missing
 from singletable.queries import Query, Ref
@@ -20,6 +21,7 @@ B = TypeVar("B", bound=Entity)
 C = TypeVar("C", bound=Entity)
 D = TypeVar("D", bound=Entity)
 F = TypeVar("F", bound=Entity)
+H = TypeVar("H", bound=Collection)
 
 
 class Reads(Running):
@@ -195,6 +197,14 @@ class Reads(Running):
     def count(self, *queries: Query[Entity]) -> int:
         """Count what queries give, over all their pages."""
         return self.run(self._verbs.count(queries))
+
+    def gather(self, what: Gathering[H]) -> H:
+        """Read a collection into the places of its class, over all its pages.
+
+        SeveralFound where two items are found for a place of one, NotFound where a place that must be filled stays
+        empty.
+        """
+        return self.run(self._verbs.gather(what))
 
     def scan(
         self,

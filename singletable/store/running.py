@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from copy import copy
+from typing import Any, Self, TypeVar
 
 from singletable.driver import Driver
 from singletable.forking import MAKING, abandon, forget_in_child
@@ -59,6 +60,16 @@ class Running:
         """The table's name in this place."""
         return self._verbs.context.table
 
+    def scoped(self, **scope: str) -> Self:
+        """Give a store on what stands in one scope alone, `store.scoped(tenant="t7")`, for a table that declares one.
+
+        It shares everything else with this store, and nothing is sent. MissingPart, UnknownPart or KeyPartError where
+        the names and values are not those of the scope's template, UsageError where this store is scoped already.
+        """
+        made = copy(self)
+        made._verbs = self._verbs.scoped(scope)
+        return made
+
     def run(self, operation: Operation[T]) -> T:
         """Run any operation and give its result."""
         return self._driver.run(self._verbs.checked(operation).steps(self._verbs.context))
@@ -68,7 +79,7 @@ class Running:
         self._driver.close()
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} of {self.table!r} as {self.name!r}>"
+        return self._verbs.described(type(self).__name__)
 
 
 def _client(session: Any, endpoint_url: str | None, region: str | None) -> Any:

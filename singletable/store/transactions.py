@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar, overload
+from typing import Any, TypeAlias, TypeVar, overload
 
 from singletable.entity import Entity
 from singletable.operations.drafts import Part
 from singletable.operations.standing import Attempt, Committing, Reading, must_be, operations_of
 from singletable.queries import Ref
 from singletable.store.running import Running
+from singletable.verbs import Operation
 
 __all__ = ["Transaction", "Transactions"]
 
@@ -23,17 +24,21 @@ T = TypeVar("T")
 W = TypeVar("W")
 
 
+Read: TypeAlias = Callable[[Operation[Any]], Any]
+"""How a reader reads: the `run` of its store."""
+
+
 class Transaction:
     """What the function given to `transact` reads with: each item once, strongly, and checked when it is committed."""
 
-    def __init__(self, running: Running) -> None:
-        self._running = running
-        self._attempt = Attempt()
+    def __init__(self, read: Read, attempt: Attempt) -> None:
+        self._read = read
+        self._attempt = attempt
 
     def get(self, ref: Ref[E]) -> E | None:
         """Read one item; None where nothing stands there. ForeignItem where another entity's item does."""
-        known = self._attempt.known(self._running._verbs.handed.ref(ref))
-        return self._attempt.keep(ref, self._running.run(Reading(ref)) if known is None else known)
+        known = self._attempt.known(ref)
+        return self._attempt.keep(ref, self._read(Reading(ref)) if known is None else known)
 
     def one(self, ref: Ref[E]) -> E:
         """Read one item that must be there; NotFound where it is not."""
@@ -85,11 +90,12 @@ class Transactions(Running):
         """
         if len(operations) != 1 or not callable(operations[0]):
             return self.run(self._verbs.transact(operations, token))
-        committing = Committing(token)
+        (build,), committing = operations, Committing(token)
         while True:
-            tx = Transaction(self)
-            built = self._verbs.transact(operations_of(operations[0](tx)), token).operations
-            results = self.run(committing.commit(built, tx._attempt))
+            attempt = Attempt()
+            tx = Transaction(self.run, attempt)
+            built = self._verbs.transact(operations_of(build(tx)), token).operations
+            results = self.run(committing.commit(built, attempt))
             if results is not None:
                 return results
 

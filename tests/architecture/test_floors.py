@@ -26,6 +26,7 @@ def rooms(names: str) -> tuple[str, ...]:
     return tuple(names.split())
 
 
+ERRORS = ("errors.root", "errors.declaring", "errors.values", "errors.operating", "errors.together", "errors.world")
 KEYS = (
     *("language", "encoding", "kinds", "numbers", "notation", "moments", "formats", "segments", "template"),
     *("questions", "native", "bounds", "clash"),
@@ -33,7 +34,7 @@ KEYS = (
 OPERATIONS = rooms(
     """
     context sending actions drafts writing commit carrying counters guards increment get create subjects put
-    delete check outcome update query merge scan many snapshot get_many create_many batch tables by_value
+    delete check outcome update query merge collection scan many snapshot get_many create_many batch tables by_value
     guarding abreast siblings receipts transact standing once
     """
 )
@@ -42,19 +43,21 @@ VALUES = rooms(
     scalars attributes choices documents records pydantic_records codecs adopted stored_keys options
     """
 )
+EXPRESSIONS = ("expressions", "judging", "applying", "operands", "comparing", "places")
 DECLARING = rooms(
     """
-    annotations increments indexes layouts queries numbering checks uniques schema patterns
+    annotations increments indexes scopes layouts queries numbering checks uniques schema patterns
     """
 )
+ENTITIES = rooms("building describing pydantic_schema entity members slots gathering mapping dictionaries")
 ROOMS = (".running", ".reads", ".writes", ".transactions", ".tables", "")
 STORES = tuple(f"{store}{room}" for store in ("store", "aio") for room in ROOMS)
 
 FLOORS: tuple[tuple[str, ...], ...] = (
-    ("wording", "errors", "failures", "wire"),
+    ("wording", *ERRORS, "errors", "wire"),
     (*(f"keys.{room}" for room in KEYS), "keys", "sizes"),
-    (*VALUES, "expressions", "judging", "declaration", "fields", "belonging"),
-    (*DECLARING, "building", "describing", "pydantic_schema", "entity", "mapping", "dictionaries"),
+    (*VALUES, *EXPRESSIONS, "declaration", "fields", "belonging"),
+    (*DECLARING, *ENTITIES),
     (*(f"operations.{room}" for room in OPERATIONS), "operations"),
     ("faults", "parsing", "forking", "identifiers", "local", "driver", "loops", "rows", "handed", "verbs", *STORES),
     ("demo", "cli", "__main__"),

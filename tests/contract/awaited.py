@@ -69,6 +69,8 @@ class Blocking:
 
         def verb(*args: Any, **options: Any) -> Any:
             answer: Any = found(*args, **options)
+            if isinstance(answer, AsyncStore):
+                return Blocking(answer, self.loop)
             if isinstance(answer, AsyncRows):
                 return BlockingRows(answer, self.loop)
             return self.loop.wait(answer) if inspect.iscoroutine(answer) else answer

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import reduce
+from functools import partial, reduce
 from typing import Any
 
 import boto3
@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from singletable.expressions import Condition, Expressions, Path
+from singletable.expressions import Condition, Expressions, Function, Path
 from singletable.judging import holds
 from singletable.wire import AttributeValue, Item
 
@@ -38,7 +38,10 @@ ITEMS: list[Item] = [
     for number, (a, b) in enumerate((a, b) for a in [None, *VALUES] for b in [None, VALUES[0], VALUES[3], VALUES[12]])
 ]
 
-PATHS = st.sampled_from([Path(("a",)), Path(("b",)), Path(("a", "x")), Path(("missing",))])
+PATHS = st.sampled_from([Path(("a",)), Path(("b",)), Path(("a", "x")), Path(("a", 0)), Path(("missing",))])
+SIZES = PATHS.map(lambda path: Function("size", (path,)))
+LENGTHS = st.sampled_from([*VALUES[3:7], {"N": "2"}])
+TWO_PATHS = st.lists(PATHS, min_size=2, max_size=2, unique=True)
 SCALARS = st.sampled_from(VALUES[:9])
 ANY = st.sampled_from(VALUES)
 
@@ -53,6 +56,13 @@ LEAVES = st.one_of(
     *(_condition(operator, PATHS, SCALARS) for operator in ("<", "<=", ">", ">=")),
     st.sampled_from([(0, 1), (5, 6), (5, 3), (7, 8)]).flatmap(
         lambda ends: _condition("BETWEEN", PATHS, st.just(VALUES[ends[0]]), st.just(VALUES[ends[1]]))
+    ),
+    *(_condition(operator, SIZES, LENGTHS) for operator in ("=", "<>", "<", "<=", ">", ">=")),
+    _condition("BETWEEN", SIZES, st.just({"N": "1"}), st.just({"N": "2"})),
+    _condition("IN", SIZES, LENGTHS, LENGTHS),
+    *(
+        TWO_PATHS.map(tuple).map(partial(Condition, operator))
+        for operator in ("=", "<>", "<", "<=", ">", ">=", "contains")
     ),
     _condition("IN", PATHS, ANY, ANY),
     _condition("begins_with", PATHS, st.sampled_from([VALUES[0], VALUES[7]])),

@@ -32,7 +32,7 @@ BLOCK = re.compile(
     r"^(?:<!-- not run: (?P<reason>[^>]+) -->\n\n?)?```python\n(?P<code>.*?)^```$", re.DOTALL | re.MULTILINE
 )
 FLAGS = doctest.ELLIPSIS | doctest.DONT_ACCEPT_TRUE_FOR_1
-ERROR = ("singletable.errors.", "singletable.failures.")
+ERROR = "singletable.errors."
 
 
 class FirstLines(doctest.OutputChecker):

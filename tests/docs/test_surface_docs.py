@@ -20,7 +20,6 @@ from singletable import (
     Store,
     Table,
     errors,
-    failures,
 )
 from singletable.aio import AsyncStore
 from singletable.declaration import Declaration
@@ -58,8 +57,7 @@ def described(option: str, text: str) -> bool:
 
 def codes() -> dict[str, str]:
     """Give the code of every error class by its name."""
-    every = {**vars(errors), **vars(failures)}
-    classes = [value for value in every.values() if inspect.isclass(value)]
+    classes = [value for value in vars(errors).values() if inspect.isclass(value)]
     return {kind.__name__: kind.code for kind in classes if issubclass(kind, SingleTableError)}
 
 

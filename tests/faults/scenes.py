@@ -185,7 +185,16 @@ def moved(store: Store) -> Any:
     async def awaited(tx: Any) -> Any:
         return written(await tx.one(A))
 
-    return awaited if isinstance(store, Blocking) else lambda tx: written(tx.one(A))
+    def at_once(tx: Any) -> Any:
+        return written(tx.one(A))
+
+    return awaited if isinstance(store, Blocking) else at_once
+
+
+def copied(store: Store) -> object:
+    """Copy an account's balance by a build."""
+    results: Any = store.transact(moved(store))
+    return results
 
 
 A = Account.at(name="a")
@@ -289,7 +298,7 @@ SCENES: tuple[Scene, ...] = (
     Scene(
         "transact, build",
         account,
-        lambda store: store.transact(moved(store)),
+        copied,
         accounts,
         before=(BASIC,),
         after=(GOLD, ("b", "basic", "10", "#basic#b")),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from singletable.errors import DeclarationError, NoTruthValue, QueryError
-from singletable.expressions import Change, Condition, Expressions, Path, all_of, any_of, paths_of
+from singletable.expressions import Change, Condition, Expressions, Function, Path, all_of, any_of, paths_of
 
 STATUS, TOTAL = Path(("status",)), Path(("total",))
 PAID = Condition("=", (STATUS, {"S": "PAID"}))
@@ -94,11 +94,78 @@ def test_changes_are_grouped() -> None:
 
 def test_an_expression_too_long_is_refused() -> None:
     """More than 4,096 bytes of expression are refused before they are sent."""
-    parts = [Condition("=", (Path((f"a{number}",)), {"N": "1"})) for number in range(300)]
-    whole = all_of(parts)
+    parts = [Condition("IN", (STATUS, *({"N": "1"} for _ in range(100)))) for _ in range(8)]
+    whole = any_of(parts)
     assert whole is not None
     with pytest.raises(QueryError, match="4096"):
         written(whole)
+
+
+def test_too_many_operators_are_refused() -> None:
+    """300 operators and functions are written, a condition with 301 is refused, and one with thousands too."""
+    paid = [PAID] * 150
+    whole = all_of(paid)
+    assert whole is not None
+    assert written(~whole)[0].count("#0 = ") == 150
+    for more in (~~whole, all_of(paid * 20)):
+        assert more is not None
+        with pytest.raises(QueryError, match="operators and functions, at most 300"):
+            written(more)
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        (Change("set", TOTAL, Path(("other",))), "SET #0 = #1"),
+        (Change("set", TOTAL, Function("+", (TOTAL, {"N": "1"}))), "SET #0 = #0 + :0"),
+        (Change("set", TOTAL, Function("-", ({"N": "1"}, TOTAL))), "SET #0 = :0 - #0"),
+        (
+            Change("set", TOTAL, Function("+", (Function("if_not_exists", (TOTAL, {"N": "0"})), {"N": "1"}))),
+            "SET #0 = if_not_exists (#0, :0) + :1",
+        ),
+        (
+            Change("set", STATUS, Function("list_append", (Function("if_not_exists", (STATUS, {"L": []})), {"L": []}))),
+            "SET #0 = list_append (if_not_exists (#0, :0), :1)",
+        ),
+        (Change("remove", Path(("a.b", 0, "c", 1, 2))), "REMOVE #0[0].#1[1][2]"),
+        (Change("add", Path(("m", "n")), {"N": "1"}, base={"N": "0"}), "SET #0.#1 = if_not_exists (#0.#1, :0) + :1"),
+        (Change("delete", Path(("m", "s")), {"SS": ["a"]}), "DELETE #0.#1 :0"),
+    ],
+)
+def test_changes_are_written(change: Change, text: str) -> None:
+    """Sums, lists and places inside fields are written with a placeholder for each name and value."""
+    assert Expressions().update([change]) == text
+
+
+def test_sizes_are_written() -> None:
+    """A size stands where a value may, in any comparison."""
+    condition = Condition("<", (Function("size", (Path(("l", 0)),)), Function("size", (TOTAL,))))
+    assert written(condition)[0] == "size (#0[0]) < size (#1)"
+    assert paths_of(condition) == (Path(("l", 0)), TOTAL)
+
+
+REPEATABLE: list[tuple[Change, bool]] = [
+    (Change("set", TOTAL, {"N": "1"}), True),
+    (Change("remove", TOTAL), True),
+    (Change("add", TOTAL, {"SS": ["a"]}), True),
+    (Change("delete", TOTAL, {"SS": ["a"]}), True),
+    (Change("set", Path(("m", "a")), {"N": "1"}), True),
+    (Change("set", TOTAL, Function("if_not_exists", (TOTAL, {"N": "1"}))), True),
+    (Change("add", TOTAL, {"N": "1"}), False),
+    (Change("set", TOTAL, Function("if_not_exists", (STATUS, {"N": "1"}))), False),
+    (Change("set", TOTAL, Function("if_not_exists", (TOTAL, STATUS))), False),
+    (Change("set", TOTAL, STATUS), False),
+    (Change("set", TOTAL, Function("+", (TOTAL, {"N": "1"}))), False),
+    (Change("set", TOTAL, Function("list_append", (TOTAL, {"L": []}))), False),
+    (Change("set", Path(("l", 1)), {"N": "1"}), False),
+    (Change("remove", Path(("l", 1))), False),
+]
+
+
+@pytest.mark.parametrize(("change", "repeatable"), REPEATABLE)
+def test_what_may_be_carried_out_twice(change: Change, repeatable: bool) -> None:
+    """A change is repeatable where twice is once; a place in a list moves, and a sum grows."""
+    assert change.is_repeatable is repeatable
 
 
 @pytest.mark.parametrize("value", [PAID, Change("remove", STATUS)])

@@ -15,6 +15,9 @@ DEVIATIONS: Final[Mapping[str, str]] = {
     ),
     "test_reading::test_more_than_sixteen_megabytes": "it answers in pages of less than the 16 MB that DynamoDB allows",
     "test_nested_values::test_a_nested_value_is_set": "contains() does not find a map in a list",
+    "test_places::test_index_keys_follow_every_kind_of_change": (
+        "no map or list is equal to another in a condition, so that an update which holds one never goes through"
+    ),
     "test_sort_key_numbers::test_a_number_costs_one_request_in_a_row": (
         "a failed condition comes without the item, so that a lost race costs a read more"
     ),

@@ -6,32 +6,39 @@ from decimal import Decimal
 from typing import Any, TypeVar, assert_type
 from uuid import UUID
 
-from shop import Account, Invoice, Order, OrderLine, Region, User, ann, app, now, order, store
+from shop import Account, Home, Invoice, Order, OrderLine, Region, User, ann, app, gsi1, home, now, order, store
 
 from singletable import (
     BoundKey,
     Change,
     Check,
+    Collection,
+    CollectionKey,
     Condition,
     Create,
     Delete,
+    Element,
     Entity,
     Field,
+    Gathering,
     Key,
+    Operand,
     Put,
     Query,
     Ref,
     Rows,
+    Size,
     Store,
+    Table,
     Transact,
     Transaction,
     TransactionFailed,
     Update,
-    Table,
     evolve,
     fields,
     from_dict,
     from_item,
+    size,
     to_dict,
     to_item,
 )
@@ -107,8 +114,38 @@ assert_type(Order.tags.contains("gift"), Condition)
 assert_type(Order.price.does_not_exist(), Condition)
 assert_type(Order.status.is_type("S"), Condition)
 
+
+# Places inside fields, sizes, and fields beside fields.
+assert_type(Order.lines[0], Element[str])
+assert_type(Order.rates["EUR"], Element[Decimal])
+assert_type(Order.rates["EUR"] > Decimal(1), Condition)
+assert_type(Order.lines[0].startswith("a"), Condition)
+assert_type(size(Order.lines), Size)
+assert_type(Order.status.size(), Size)
+assert_type(size(Order.lines) > 3, Condition)
+assert_type(size(Order.lines).between(1, 3) & (size(Order.tags) == size(Order.lines)), Condition)
+assert_type(Order.total > Order.order_id, Condition)
+assert_type(Order.status == User.name, Condition)
+assert_type(Order.total > size(Order.lines), Condition)
+
 # Changes.
 assert_type(Order.status.set("PAID"), Change)
+assert_type(Order.lines.append("a", "b"), Change)
+assert_type(Order.lines.prepend("a"), Change)
+assert_type(Region.path.append("x"), Change)
+assert_type(Order.lines[0].set("x"), Change)
+assert_type(Order.rates["EUR"].add(Decimal(1)), Change)
+assert_type(Order.total + 1, Operand[int])
+assert_type(1 + Order.total, Operand[int])
+assert_type(Order.total - Order.order_id, Operand[int])
+assert_type(Decimal(1) - Order.price, Operand[Decimal])
+assert_type(User.email | "unknown", Operand[str])
+assert_type(User.email | User.name, Operand[str])
+assert_type(Order.status | "x", Operand[str])
+assert_type(Order.total.set(Order.total + 1), Change)
+assert_type(Order.price.set(Order.rates["EUR"] - Decimal(1)), Change)
+assert_type(User.name.set(User.email | "unknown"), Change)
+assert_type(User.email.set(User.name), Change)
 assert_type(Order.price.set(None), Change)
 assert_type(User.email.remove(), Change)
 assert_type(Order.total.add(1), Change)
@@ -122,6 +159,7 @@ assert_type(ref, Ref[Order])
 assert_type(store.get(ref), Order | None)
 assert_type(store.get(User.at(user_id="u1"), consistent=True), User | None)
 assert_type(store.one(ref), Order)
+assert_type(store.scoped(tenant="t7"), Store)
 assert_type(store.update(ref, Order.status.set("PAID"), {"total": 5}), Order)
 assert_type(store.update(order, Order.total.add(1), when=paid & (Order.total < 9)), Order)
 assert_type(store.delete(ref), Order | None)
@@ -173,6 +211,30 @@ assert_type(store.count(users, query), int)
 assert_type(store.scan(Order), Rows[Order])
 assert_type(store.scan(Order, segments=4, where=paid, limit=3, consistent=True).all(), list[Order])
 
+# Collections: a query of several kinds, and a class with a place for each.
+assert_type(home, CollectionKey[User | Order])
+assert_type(home(user_id="u1"), Query[User | Order])
+assert_type(home(user_id="u1").where(paid).descending().limit(3).only(User.name), Query[User | Order])
+assert_type(store.query(home(user_id="u1")), Rows[User | Order])
+assert_type(store.first(home(user_id="u1")), User | Order | None)
+assert_type(store.query(home(user_id="u1"), regions, merged=True), Rows[User | Order | Region])
+assert_type(Collection(User, pk="#USER#{user_id}"), CollectionKey[User])
+assert_type(Collection(Order, OrderLine, pk="#USER#{u}", sk="#ORDER#{o}", on=gsi1), CollectionKey[Order | OrderLine])
+assert_type(Collection(User, Order, OrderLine, pk=("a", "b"), sk=("c",)), CollectionKey[User | Order | OrderLine])
+assert_type(Collection(User, Order, OrderLine, Region, pk="#A")(), Query[User | Order | OrderLine | Region])
+five = Collection(User, Order, OrderLine, Region, Invoice, pk="#A")
+assert_type(five(), Query[User | Order | OrderLine | Region | Invoice])
+assert_type(Collection(*[Order, Order], pk="#A"), CollectionKey[Order])
+assert_type(Home.of(user_id="u1"), Gathering[Home])
+assert_type(Home.of(user_id="u1").where(paid).consistent(), Gathering[Home])
+gathered = store.gather(Home.of(user_id="u1"))
+assert_type(gathered, Home)
+assert_type(gathered.user, User | None)
+assert_type(gathered.orders, list[Order])
+assert_type(gathered.lines, tuple[OrderLine, ...])
+assert_type(gathered.total, int)
+assert_type(Home(user=None, orders=[order], lines=()), Home)
+
 # Many items.
 ann_ref = User.at(user_id="u1")
 region_ref = Region.at(country="CN", path=())
@@ -192,12 +254,15 @@ store.delete_many([ann_ref], progress=lambda done, total: done + total)
 
 async def awaited(later: AsyncStore) -> None:
     """Give the same types, awaited."""
+    assert_type(later.scoped(tenant="t7"), AsyncStore)
     assert_type(await later.get_many(ann_ref, ref), tuple[User | None, Order | None])
     assert_type(await later.get_many(ann_ref, ref, missing="raise"), tuple[User, Order])
     assert_type(await later.get_many(*[ref, ref], missing="skip"), tuple[Order, ...])
     assert_type(later.query(users, query), AsyncRows[User | Order])
     assert_type(await later.first(users, query), User | Order | None)
     assert_type(await later.count(users, query), int)
+    assert_type(await later.gather(Home.of(user_id="u1")), Home)
+    assert_type(later.query(home(user_id="u1")), AsyncRows[User | Order])
     assert_type(await later.scan(Order, segments=2).all(), list[Order])
     assert_type(await later.create_many([order, order]), tuple[Order, ...])
     async for each in later.query(query):

@@ -3,9 +3,9 @@
 from decimal import Decimal
 from typing import assert_type
 
-from shop import Account, Invoice, Order, OrderLine, User, ann, app, now, order, store
+from shop import Account, Home, Invoice, Order, OrderLine, User, ann, app, home, now, order, store
 
-from singletable import AutoIncrement, Create, Entity, Field, GlobalIndex, Key, Query, Ref, Table, Ulid, evolve, from_dict, from_item, to_dict
+from singletable import AutoIncrement, Collection, Create, Entity, Field, GlobalIndex, Key, Query, Ref, Table, Ulid, Update, evolve, from_dict, from_item, size, to_dict
 from singletable import to_dict as as_dict
 
 # Transactions are made of writes.
@@ -80,7 +80,11 @@ Order.tags.startswith("a")  # error: mypy[misc] pyright[reportAttributeAccessIss
 Order.status.startswith(5)  # error: mypy[arg-type] pyright[reportArgumentType]
 print((Order.status == "PAID") & True)  # error: mypy[operator] pyright[reportOperatorIssue]
 print(Order.status & (Order.total > 5))  # error: mypy[operator] pyright[reportOperatorIssue]
-Order.status.size()  # error: mypy[attr-defined] pyright[reportAttributeAccessIssue]
+print(size(Order.lines) > "3")  # error: mypy[operator] pyright[reportOperatorIssue]
+size("lines")  # error: mypy[arg-type] pyright[reportArgumentType]
+print(Order.total > Order.status)  # error: mypy[operator] pyright[reportOperatorIssue]
+print(Order.rates["EUR"] > "1")  # error: mypy[operator] pyright[reportOperatorIssue]
+Order.lines[0].startswith(1)  # error: mypy[arg-type] pyright[reportArgumentType]
 Order.pending("u1").where(Order.status == 5)  # error: mypy[arg-type] pyright[reportArgumentType]
 Order.pending("u1").where((Order.status == 5) & (Order.total > 5))  # error: mypy[operator] pyright[reportOperatorIssue]
 store.put(order, when=Order.total != "5")  # error: mypy[arg-type] pyright[reportArgumentType]
@@ -102,6 +106,16 @@ Order.status.set(5)  # error: mypy[arg-type] pyright[reportArgumentType]
 Order.status.set(None)  # error: mypy[arg-type] pyright[reportArgumentType]
 Order.price.set("0.5")  # error: mypy[arg-type] pyright[reportArgumentType]
 Order.total.set(Decimal(1))  # error: mypy[arg-type] pyright[reportArgumentType]
+Order.lines.append(1)  # error: mypy[arg-type] pyright[reportArgumentType]
+Order.status.append("a")  # error: mypy[call-overload, misc] pyright[reportAttributeAccessIssue]
+Order.lines[0].set(1)  # error: mypy[arg-type] pyright[reportArgumentType]
+Order.total.set(Order.status)  # error: mypy[arg-type] pyright[reportArgumentType]
+Order.total.set(Order.price)  # error: mypy[arg-type] pyright[reportArgumentType]
+Order.total.set(size(Order.lines))  # error: mypy[arg-type] pyright[reportArgumentType]
+print(Order.total + "1")  # error: mypy[operator] pyright[reportOperatorIssue]
+print(Order.status + 1)  # error: mypy[operator] pyright[reportOperatorIssue]
+print(Order.status | 5)  # error: mypy[operator] pyright[reportOperatorIssue]
+print(Order.status | (Order.total > 5))  # error: mypy[operator] pyright[reportOperatorIssue]
 Order.status.increment(1)  # error: mypy[attr-defined] pyright[reportAttributeAccessIssue]
 
 # Patterns and queries.
@@ -171,6 +185,22 @@ as_dict(Order)  # error: mypy[arg-type] pyright[reportArgumentType]
 evolve(Order, status="PAID")  # error: mypy[type-var] pyright[reportArgumentType]
 changed: User = evolve(order, status="PAID")  # error: mypy[assignment] pyright[reportAssignmentType]
 
+# Collections.
+Collection(User, Order)  # error: mypy[call-overload] pyright[reportCallIssue]
+Collection(User, int, pk="#A")  # error: mypy[type-var] pyright[reportCallIssue, reportArgumentType]
+Collection(ann, pk="#A")  # error: mypy[call-overload] pyright[reportCallIssue, reportArgumentType]
+Collection(User, pk=5)  # error: mypy[call-overload] pyright[reportCallIssue, reportArgumentType]
+home("u1")  # error: mypy[call-arg] pyright[reportCallIssue]
+home(user_id="u1").all()  # error: mypy[attr-defined] pyright[reportAttributeAccessIssue]
+for both in store.query(home(user_id="u1")):
+    both.order_id  # error: mypy[union-attr] pyright[reportAttributeAccessIssue]
+store.gather(home(user_id="u1"))  # error: mypy[arg-type] pyright[reportArgumentType]
+store.gather(Home)  # error: mypy[arg-type] pyright[reportArgumentType]
+store.gather(Home.of(user_id="u1")).user.name  # error: mypy[union-attr] pyright[reportOptionalMemberAccess]
+store.gather(Home.of(user_id="u1")).user = None  # error: mypy[misc] pyright[reportAttributeAccessIssue]
+Home(user=None, orders=[])  # error: mypy[call-arg] pyright[reportCallIssue]
+Home(user=1, orders=[], lines=())  # error: mypy[arg-type] pyright[reportArgumentType]
+
 # Declarations.
 Table("app", indexes=[GlobalIndex])  # error: mypy[list-item] pyright[reportArgumentType]
 Table("app", pk=5)  # error: mypy[arg-type] pyright[reportArgumentType]
@@ -199,3 +229,6 @@ class Late(Order, table=app):
 
 
 Late(user_id="u1", placed_at=now)  # error: mypy[call-arg] pyright[reportCallIssue]
+
+# A scope is text.
+store.scoped(tenant=7)  # error: mypy[arg-type] pyright[reportArgumentType]

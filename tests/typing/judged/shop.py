@@ -7,6 +7,7 @@ from uuid import UUID
 
 from singletable import (
     AutoIncrement,
+    Collection,
     Entity,
     Field,
     GlobalIndex,
@@ -43,6 +44,7 @@ class Order(Entity, table=app, tag="order"):
     price: Field[Decimal | None] = Field(default=None)
     tags: Field[set[str]] = Field(default_factory=set)
     lines: Field[list[str]] = Field(default_factory=list, name="l")
+    rates: Field[dict[str, Decimal]] = Field(default_factory=dict)
     due: Field[date | None] = Field(default=None, name="d")
     currency: ClassVar[str] = "EUR"
 
@@ -107,6 +109,21 @@ class Region(Entity, table=app, tag="region"):
     key = Key(pk="#COUNTRY#{country}", sk="#REGION#{path*}")
 
 
+class Home(Collection, pk="#USER#{user_id}"):
+    """A user with what is theirs."""
+
+    user: User | None
+    orders: list[Order]
+    lines: tuple[OrderLine, ...]
+    most: ClassVar[int] = 100
+
+    @property
+    def total(self) -> int:
+        """Add up the orders."""
+        return sum(order.total for order in self.orders)
+
+
+home = Collection(User, Order, pk="#USER#{user_id}")
 now = datetime.now(UTC)
 store = Store(app)
 ann = store.create(User(user_id="u1", name="Ann"))

@@ -11,10 +11,12 @@ import pytest
 
 import singletable.operations
 from singletable.errors import OutcomeUnknown, ServiceError, SingleTableError, Unprocessed
+from singletable.gathering import Collection
 from singletable.mapping import to_item
 from singletable.operations.batch import DeleteMany, PutMany
 from singletable.operations.by_value import GetByValue, unique_ref
 from singletable.operations.check import Check
+from singletable.operations.collection import Gather
 from singletable.operations.create import Create
 from singletable.operations.create_many import CreateMany
 from singletable.operations.delete import Delete
@@ -42,6 +44,12 @@ ORDER_AT = Order.at(user_id="u1", order_id=7)
 ANNE = Member(member_id="ann", email="a@b.c")
 ANNE_AT = Member.at(member_id="ann")
 ORDERS = Order.key(user_id="u1")
+
+
+class Home(Collection, pk="#USER#{user_id}"):
+    user: User | None
+    orders: list[Order]
+
 
 OPERATIONS: list[Callable[[], Any]] = [
     lambda: Get(AT),
@@ -85,6 +93,7 @@ OPERATIONS: list[Callable[[], Any]] = [
     lambda: Delete(ANNE_AT),
     lambda: Guard(ANNE_AT),
     lambda: BackfillUnique(Member),
+    lambda: Gather(Home.of(user_id="u1")),
     lambda: CreateTable(shop),
     DeleteTable,
 ]

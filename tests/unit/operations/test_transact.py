@@ -101,7 +101,7 @@ class TestSending:
     def test_turns_are_taken_in_one_order(self) -> None:
         """Who needs several turns takes them in the same order, whatever the order of the operations."""
         update = Update(Order.at(user_id="u1", order_id=7), Order.status.set("PAID"))
-        orders = []
+        orders: list[Any] = []
         for operations in ((Create(ORDER), update), (update, Create(ORDER))):
             read: dict[str, Any] = {"Item": order_item(7)}
             highest: dict[str, Any] = {"Items": []}
@@ -267,8 +267,9 @@ class TestNumbers:
     def test_races_are_bounded(self) -> None:
         """The attempts are those of the field, three here, and the error is of the first that lost."""
         taken: Any = cancelled(failed(order_item(1)), failed(order_item(2)))
+        answers: list[Any] = [{"Items": []}, taken] * 3
         with pytest.raises(TransactionFailed) as caught:
-            play(Transact(Create(ORDER), Create(ORDER)).steps(context()), *[{"Items": []}, taken] * 3)
+            play(Transact(Create(ORDER), Create(ORDER)).steps(context()), *answers)
         assert {type(error) for error in caught.value.exceptions} == {SequenceContention}
 
     def test_numbers_that_run_out(self) -> None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Any, Self, TypeVar
 
-from singletable.errors import SingleTableError
+from singletable.errors.root import SingleTableError
 
 __all__ = ["TokenReused", "TransactionFailed"]
 
@@ -20,12 +20,15 @@ class TransactionFailed(SingleTableError, ExceptionGroup[SingleTableError]):
 
     code = "ST5011"
 
-    def __new__(cls, message: str, exceptions: Iterable[SingleTableError], **_: str) -> Self:
+    def __new__(cls, message: str, exceptions: Sequence[SingleTableError], *, hint: str = "") -> Self:
         """Make the group; an exception group keeps its errors from here."""
-        return super().__new__(cls, message, tuple(exceptions))
+        made = super().__new__(cls, message, tuple(exceptions))
+        made.hint = hint
+        return made
 
-    def __init__(self, *_: object, hint: str = "") -> None:
-        self.__dict__.update(hint=hint)
+    def __init__(self, message: str, exceptions: Sequence[SingleTableError], *, hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.args = (message, tuple(exceptions))
 
     @property
     def exceptions(self) -> tuple[SingleTableError, ...]:
