@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import Any, TypeAlias, TypeVar, overload
 
 from singletable.aio.running import Running
@@ -81,7 +81,7 @@ class Transactions(Running):
     @overload
     async def transact(
         self,
-        build: Callable[[AsyncTransaction], Awaitable[list[Part[Any]] | tuple[Part[Any], ...]]],
+        build: Callable[[AsyncTransaction], Awaitable[Sequence[Part[Any]]]],
         /,
         *,
         token: str | None = ...,

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field, replace
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from singletable.entity import Entity, evolve
 from singletable.mapping import Mapper
@@ -59,9 +59,10 @@ class Create(Generic[E]):
         mapper.check(self.entity)
         refuse_given(mapper.model, self.entity)
 
-    def told(self, value: E) -> E:
+    def told(self, value: Any) -> E:
         """Give the stored entity."""
-        return value
+        stored: E = value
+        return stored
 
     def turn(self, context: Context) -> Hashable | None:
         """Name the partition a sort-key number is drawn in."""

@@ -113,8 +113,11 @@ class Write(Protocol[T]):
         ...
 
 
-class Part(Write[Any], Protocol[T_co]):
-    """A write as a part of a transaction, where it gives less than alone: nothing is answered."""
+class Part(Protocol[T_co]):
+    """A write as a part of a transaction, where it gives less than alone: nothing is answered.
+
+    It says no more than that, so that a checker learns the type of the result from `told` alone.
+    """
 
     def told(self, value: Any, /) -> T_co:
         """Give its result in a transaction, of what its draft gives."""

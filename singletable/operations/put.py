@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass, field, replace
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from singletable.belonging import check_condition
 from singletable.entity import Entity
@@ -86,9 +86,10 @@ class Put(Generic[E]):
                 hint="leave when= out, or put an entity that has its number",
             )
 
-    def told(self, value: E) -> E:
+    def told(self, value: Any) -> E:
         """Give the stored entity."""
-        return value
+        stored: E = value
+        return stored
 
     def turn(self, context: Context) -> Hashable | None:
         """Name the partition a sort-key number is drawn in."""

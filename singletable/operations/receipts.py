@@ -144,7 +144,7 @@ def _plain(value: Any) -> object:
             if is_input(value, name)
         }
         return {"entity": type(value).__name__, "values": given}
-    if type(value) is Ref:
+    if value.__class__ is Ref:
         return {"entity": value.entity.__name__, "parts": repr(value.parts)}
     if isinstance(value, Condition):
         return {"operator": value.operator, "operands": value.operands}

@@ -63,7 +63,7 @@ class Transact:
     for more than 100 items or two writes to one item.
     """
 
-    operations: tuple[Part[Any], ...]
+    operations: tuple[Any, ...]
     token: str | None
     stamp: Stamp | None = field(repr=False)
     drawn: bool = field(repr=False)
@@ -115,7 +115,7 @@ def _holding(turn: Hashable, flow: Steps[Any]) -> Steps[Any]:
 # Numbers -------------------------------------------------------------------------------------------------------------
 
 
-def _begun(context: Context, operations: Sequence[Part[Any]]) -> Steps[tuple[Part[Any], ...]]:
+def _begun(context: Context, operations: Sequence[Any]) -> Steps[tuple[Any, ...]]:
     """Check every write, then draw the counter numbers, one request for each counter."""
     _check_distinct(context, operations)
     waiting: dict[int, Create[Any] | Put[Any]] = {}
@@ -132,7 +132,7 @@ def _begun(context: Context, operations: Sequence[Part[Any]]) -> Steps[tuple[Par
     return tuple(made.get(place, write) for place, write in enumerate(operations))
 
 
-def _check_distinct(context: Context, operations: Sequence[Part[Any]]) -> None:
+def _check_distinct(context: Context, operations: Sequence[Any]) -> None:
     """Raise UsageError for two writes to one item, where their keys are known; `commit` finds the others."""
     seen: dict[Hashable, int] = {}
     for place, write in enumerate(operations):
@@ -167,7 +167,7 @@ def _noted(place: int, operation: object, check: Callable[[], None]) -> None:
         raise
 
 
-def fixed(context: Context, operations: Sequence[Part[Any]], stamp: Stamp) -> Steps[tuple[Any, ...]]:
+def fixed(context: Context, operations: Sequence[Any], stamp: Stamp) -> Steps[tuple[Any, ...]]:
     """Fix stamp and numbers of writes that are not sent yet: whoever runs them, they are the same."""
     begun = yield from _begun(context, operations)
     made: list[Any] = [changed(write, stamp=stamp) for write in begun]
@@ -195,7 +195,7 @@ def _groups(context: Context, writes: Sequence[Any]) -> dict[Hashable, dict[int,
 class _Unit:
     """One transaction under way: its writes with their numbers, and what comes of them."""
 
-    def __init__(self, context: Context, transact: Transact, writes: Sequence[Part[Any]], stamp: Stamp) -> None:
+    def __init__(self, context: Context, transact: Transact, writes: Sequence[Any], stamp: Stamp) -> None:
         self._context = context
         self._given = transact
         self._writes = writes
@@ -268,7 +268,8 @@ class _Unit:
             value, write = ending.value, self._writes[place]
             again: Again[Any] = Again(0.0, lambda: write.draft(self._context, self._stamp))
             return at_once(Draft(ending.instead, lambda _: value, lambda _: again, changed(write, stamp=self._stamp)))
-        return self._writes[place].draft(self._context, self._stamp)
+        flow: Steps[Draft[Any]] = self._writes[place].draft(self._context, self._stamp)
+        return flow
 
     def _results(self, endings: Endings) -> tuple[Any, ...]:
         values = [ending.value for ending in endings if isinstance(ending, Done)]

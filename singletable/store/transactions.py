@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias, TypeVar, overload
 
 from singletable.entity import Entity
@@ -74,7 +74,7 @@ class Transactions(Running):
     ) -> tuple[A, B, C]: ...
     @overload
     def transact(
-        self, build: Callable[[Transaction], list[Part[Any]] | tuple[Part[Any], ...]], /, *, token: str | None = ...
+        self, build: Callable[[Transaction], Sequence[Part[Any]]], /, *, token: str | None = ...
     ) -> tuple[Any, ...]: ...
     @overload
     def transact(self, *operations: Part[T], token: str | None = ...) -> tuple[T, ...]: ...

@@ -22,6 +22,7 @@ from singletable import (
     Ref,
     Store,
     Table,
+    Transaction,
     Unprocessed,
     Update,
 )
@@ -193,8 +194,8 @@ def moved(store: Store) -> Any:
 
 def copied(store: Store) -> object:
     """Copy an account's balance by a build."""
-    results: Any = store.transact(moved(store))
-    return results
+    build: Callable[[Transaction], list[Any]] = moved(store)
+    return store.transact(build)
 
 
 A = Account.at(name="a")

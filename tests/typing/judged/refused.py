@@ -10,8 +10,8 @@ from singletable import to_dict as as_dict
 
 # Transactions are made of writes.
 store.transact(order)  # error: mypy[call-overload] pyright[reportArgumentType, reportCallIssue]
-store.transact(Create(order), User.at(user_id="u1"))  # error: mypy[call-overload] pyright[reportCallIssue]
-store.transact(Create(order))[1]  # error: mypy[misc] pyright[reportIndexIssue]
+store.transact(Create(order), User.at(user_id="u1"))  # error: mypy[call-overload] pyright[reportArgumentType, reportCallIssue]
+store.transact(Create(order))[1]  # error: mypy[misc] pyright[reportGeneralTypeIssues]
 Create("x")  # error: mypy[type-var] pyright[reportArgumentType]
 Update("x", Order.total.add(1))  # error: mypy[arg-type] pyright[reportArgumentType]
 Update(order, "PAID")  # error: mypy[arg-type] pyright[reportArgumentType]
