@@ -55,7 +55,7 @@ from singletable.fields import Field, computed
 from singletable.gathering import Collection, CollectionKey, Gathering
 from singletable.identifiers import Ulid, Uuid7
 from singletable.increments import AutoIncrement, Sequence
-from singletable.indexes import GlobalIndex, LocalIndex
+from singletable.indexes import GlobalIndex, IndexWarning, LocalIndex
 from singletable.mapping import from_item, to_item
 from singletable.operands import Operand
 from singletable.operations.by_value import UniqueRef, unique_ref
@@ -65,6 +65,7 @@ from singletable.operations.delete import Delete
 from singletable.operations.get import Get
 from singletable.operations.guarding import UniqueReport
 from singletable.operations.put import Put
+from singletable.operations.shape import TableDiff
 from singletable.operations.transact import Transact
 from singletable.operations.update import Update
 from singletable.patterns import BoundKey, Key, pattern
@@ -100,6 +101,7 @@ __all__ = [
     "Gathering",
     "Get",
     "GlobalIndex",
+    "IndexWarning",
     "ItemTooLarge",
     "Key",
     "KeyClash",
@@ -129,6 +131,7 @@ __all__ = [
     "Size",
     "Store",
     "Table",
+    "TableDiff",
     "TableMismatch",
     "TableMissing",
     "TagClash",

@@ -13,16 +13,18 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Any, NoReturn, TypeAlias
 
+from singletable.children import check_child
 from singletable.codecs import Codec
 from singletable.errors import DeclarationError, UnresolvedName, kind_of
 from singletable.expressions import Condition, paths_of
 from singletable.fields import Field
 from singletable.increments import AutoIncrement
-from singletable.keys import BoundTemplate, plain_type
+from singletable.indexes import GlobalIndex, LocalIndex
+from singletable.keys import plain_type
 from singletable.layouts import Layout
 from singletable.numbering import Numbering, in_order, numbering
-from singletable.patterns import Binding, BoundKey, Key
-from singletable.schema import CREATE_ID, HIDDEN, WRITE_ID, Declared, Model, Table, model_of
+from singletable.patterns import Binding, Key
+from singletable.schema import CREATE_ID, HIDDEN, WRITE_ID, Declared, Model, Table
 from singletable.uniques import Unique, Uniqueness, uniqueness
 
 __all__ = ["check_options", "declare"]
@@ -143,12 +145,12 @@ class _Plan:
         )
         layout = binding.layout(self.primary)
         if self.primary.within is not None:
-            _check_inherited(self, self.primary.within, layout)
-        indexes = self._indexes(binding)
+            check_child(self.cls.__qualname__, self.fields, self.table, layout, self.primary.within)
+        indexes = self._indexes(binding, layout)
         numbers = tuple(in_order(self._numbers(layout, binding.types, aliases)))
         self._check_scope((layout, *indexes.values()), numbers)
         self._check_attributes((layout, *indexes.values()))
-        return Model(
+        model = Model(
             entity=self.cls,
             name=self.cls.__name__,
             table=self.table,
@@ -162,6 +164,8 @@ class _Plan:
             patterns=_patterns(self.cls),
             uniques=tuple(self._uniques(names, binding)),
         )
+        _check_told(model)
+        return model
 
     def _types(self) -> dict[str, object]:
         types: dict[str, object] = {}
@@ -218,7 +222,7 @@ class _Plan:
                 hint='name the attribute with the last number: Sequence(pk="...", attribute="count")',
             )
 
-    def _indexes(self, binding: Binding) -> dict[str, Layout]:
+    def _indexes(self, binding: Binding, primary: Layout) -> dict[str, Layout]:
         layouts: dict[str, Layout] = {}
         owners: dict[str, str] = {}
         for name, key in _keys(self.cls).items():
@@ -231,9 +235,17 @@ class _Plan:
                     f"{self.cls.__qualname__}.{other} and .{name} are keys of one index {key.on.name!r}",
                     hint="an item has one place in an index: add a second GlobalIndex",
                 )
-            layouts[name] = self._conditional(key, binding.layout(key))
-        self._check_shared({self.primary.name: binding.layout(self.primary), **layouts})
+            layouts[name] = self._projecting(key.on, self._conditional(key, binding.layout(key)), primary)
+        self._check_shared({self.primary.name: primary, **layouts})
         return layouts
+
+    def _projecting(self, on: GlobalIndex | LocalIndex, layout: Layout, primary: Layout) -> Layout:
+        """Learn what the rows of an index give: the fields it holds, and those that stand in a key."""
+        held = self.table.held_by(on)
+        if held is None:
+            return layout
+        stored = {name for name, field in self.fields.items() if field.attribute in held}
+        return replace(layout, held=held, shows=frozenset({*stored, *layout.parts, *primary.parts}))
 
     def _check_index(self, name: str, key: Key) -> None:
         if not any(index is key.on for index in self.table.indexes):
@@ -305,6 +317,19 @@ class _Plan:
                 )
 
 
+def _check_told(model: Model) -> None:
+    """Refuse an index of bare table keys that would show the tombstones of deleted items as items."""
+    own = {column.name for column in model.table.pks + model.table.sks}
+    for name, layout in model.indexes.items():
+        bare = layout.held is not None and model.table.tag not in layout.held and own.issuperset(layout.names)
+        if bare and model.leaves_tombstones:
+            raise DeclarationError(
+                f"{model.name}.{name}: index {layout.index!r} holds keys alone, so that the tombstones of deleted "
+                "items would look like items there",
+                hint='projection=[] holds the tag beside the keys; or AutoIncrement(reuse="allow") leaves no tombstone',
+            )
+
+
 def _refuse_new_counter(cls: type, number: Numbering, old: str, layout: Layout) -> NoReturn:
     """Refuse a counter of its own for a kind that had another tag: it would give out numbers again."""
     where = f', pk="{layout.pks[0]}"' if number.per == "partition" else ""
@@ -312,46 +337,6 @@ def _refuse_new_counter(cls: type, number: Numbering, old: str, layout: Layout) 
         f"{cls.__qualname__}.{number.name} would count anew: its counter was named by the tag of then",
         hint=f'go on with the old one: AutoIncrement(Sequence("{old}"{where})), or name a new Sequence',
     )
-
-
-def _check_inherited(plan: _Plan, within: BoundKey[Any], layout: Layout) -> None:
-    """Raise where a child's key would not begin as its parent's does. UnresolvedName while the parent is not known."""
-    parent, child = model_of(within.owner), plan.cls.__qualname__
-    if parent.table is not plan.table:
-        raise DeclarationError(
-            f"{child} stands in table {plan.table.name!r}, its parent {parent.name} in {parent.table.name!r}",
-            hint="a child stands in its parent's partition, and so in its table",
-        )
-    for part in parent.primary.parts:
-        if isinstance(plan.fields[part], AutoIncrement):
-            raise DeclarationError(
-                f"{child}.{part} draws a number, and it is a part of {parent.name}'s key",
-                hint=f"declare it `{part}: Field[int]`: the parent drew it",
-            )
-    for mine, theirs in zip(layout.columns, parent.primary.columns, strict=True):
-        if isinstance(mine.template, BoundTemplate) and isinstance(theirs.template, BoundTemplate):
-            _check_same_text(child, parent.name, mine.template, theirs.template)
-
-
-def _check_same_text(child: str, parent: str, mine: BoundTemplate, theirs: BoundTemplate) -> None:
-    """Raise where the parts a child has from its parent are written in another way than there."""
-    if (mine.template.raw, mine.delimiter) != (theirs.template.raw, theirs.delimiter):
-        raise DeclarationError(
-            f"{child}'s key and {parent}'s are not both raw with one delimiter",
-            hint="leave raw= out of Key(within=...): a child's key begins with its parent's",
-        )
-    for part in theirs.parts:
-        ours, wanted = mine.formats[part], theirs.formats[part]
-        if (ours.name, ours.raw, ours.language) != (wanted.name, wanted.raw, wanted.language):
-            raise DeclarationError(
-                f"{child}.{part} is {_kind(ours.name)}, {parent}.{part} is {_kind(wanted.name)}: a child keeps its "
-                "parent's parts",
-                hint=f"annotate {child}.{part} as {parent}.{part} is",
-            )
-
-
-def _kind(name: str) -> str:
-    return "text" if name == "str" else f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
 
 
 def _unique_fields(fields: Fields) -> list[Unique]:

@@ -43,6 +43,7 @@ __all__ = [
     "fields",
     "given_out",
     "left_out",
+    "parts_of",
     "values_of",
     "with_numbers",
 ]
@@ -126,8 +127,7 @@ class Entity:
         return type(self) is type(other) and self.__dict__ == other.__dict__
 
     def __hash__(self) -> int:
-        values, parts = values_of(self), model_of(type(self)).primary.parts
-        return hash((type(self), *(values.get(name) for name in parts)))
+        return hash((type(self), *parts_of(self, model_of(type(self)).primary.parts).values()))
 
     def __repr__(self) -> str:
         shown = [field for name, field in self.__fields__.items() if name in self.__dict__ and not field.hidden]
@@ -167,6 +167,19 @@ def values_of(entity: Entity) -> Mapping[str, Any]:
     return {**entity.__dict__, **made} if made else entity.__dict__
 
 
+def parts_of(entity: Entity, names: Iterable[str]) -> Mapping[str, Any]:
+    """Give the values of some fields, such as those of a key; None for a number that is not drawn yet.
+
+    A computed one that was read is taken as it was: of an entity read in part it may not be computed again.
+    """
+    return {name: entity.__dict__[name] if name in entity.__dict__ else _made(entity, name) for name in names}
+
+
+def _made(entity: Entity, name: str) -> Any:
+    field = entity.__fields__[name]
+    return field.function(entity) if isinstance(field, computed) else None
+
+
 def evolve(entity: E, /, **changes: object) -> E:
     """Make another entity with some fields changed; nothing is stored.
 
@@ -194,8 +207,10 @@ def _check_change(entity: Entity, field: Field[Any], value: object) -> None:
 
 def changed(entity: E, changes: Mapping[str, object]) -> E:
     """Make another entity with some values changed, whatever its fields say of it."""
-    values = {**entity.__dict__, **changes}
-    return assemble(type(entity), values, getattr(entity, "_hidden", {}), left_out(entity))
+    kept, missing = entity.__dict__, left_out(entity)
+    if missing is not None:
+        kept = {name: value for name, value in kept.items() if not isinstance(entity.__fields__[name], computed)}
+    return assemble(type(entity), {**kept, **changes}, getattr(entity, "_hidden", {}), missing)
 
 
 def with_numbers(entity: E, numbers: Mapping[str, int]) -> E:

@@ -50,8 +50,8 @@ class Field(Declaration[T], Place[T]):
             return self
         if self.name in (getattr(instance, "_left_out", None) or ()):
             raise FieldNotLoaded(
-                f"{owner.__name__}.{self.name} was not read: the query named other fields in only()",
-                hint="name the field in only() too, or read the entity with store.get(...)",
+                f"{owner.__name__}.{self.name} was not read: only() left it out, or the index does not hold it",
+                hint="name the field in only() too, or read the whole entities: store.hydrate(...), store.get(...)",
                 field=self.name,
             )
         raise NumberNotAssigned(

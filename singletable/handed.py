@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 from singletable.entity import Entity
 from singletable.errors import UsageError, kind_of
 from singletable.gathering import Collection, Gathering
+from singletable.indexes import GlobalIndex, LocalIndex
 from singletable.operations.by_value import UniqueRef
 from singletable.operations.check import Check
 from singletable.operations.create import Create
@@ -22,7 +23,7 @@ from singletable.queries import Query, Ref
 from singletable.schema import Table, kinds_of
 from singletable.scopes import Scope
 
-__all__ = ["Handed", "check_name", "check_table", "flag"]
+__all__ = ["Handed", "check_name", "check_table", "flag", "seconds"]
 
 STORING = (Create, Put)
 REFERRING = (Get, Update, Delete, Check, Reading)
@@ -115,6 +116,21 @@ class Handed:
         elif not hasattr(operation, "steps"):
             raise UsageError(f"given {_given(operation)}, wanted an operation", hint="such as Create(entity)")
 
+    def index(self, index: object) -> GlobalIndex:
+        """Take a global index of the table."""
+        if isinstance(index, LocalIndex):
+            raise UsageError(
+                f"{index!r} cannot be added: DynamoDB makes local indexes with their table alone",
+                hint="a GlobalIndex can do the same, eventually consistent; or make a table anew and move the items",
+            )
+        if not isinstance(index, GlobalIndex):
+            raise UsageError(f"add_index() was given {_given(index)}, wanted a GlobalIndex of the table")
+        if not any(each is index for each in self.table.indexes):
+            raise UsageError(
+                f"table {self.table.name!r} does not declare {index!r}", hint="list it: Table(..., indexes=[...])"
+            )
+        return index
+
     def kind(self, entity: type[E]) -> type[E]:
         """Take an entity class."""
         if not isinstance(entity, type):
@@ -187,6 +203,13 @@ def flag(consistent: object) -> bool:
     if not isinstance(consistent, bool):
         raise UsageError(f"consistent= was given {_given(consistent)}, wanted True or False", hint="False costs half")
     return consistent
+
+
+def seconds(what: str, given: object) -> float:
+    """Take a number of seconds above 0."""
+    if isinstance(given, bool) or not isinstance(given, int | float) or not given > 0:
+        raise UsageError(f"{what} was given {_given(given)}, wanted seconds above 0", hint="such as timeout=600")
+    return given
 
 
 def _class_of(given: object) -> type:

@@ -3,13 +3,29 @@
 from __future__ import annotations
 
 import re
+import warnings
+from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Literal, TypeAlias
 
 from singletable.errors import DeclarationError, kind_of
+from singletable.options import check_attribute
 
-__all__ = ["GlobalIndex", "HalfKey", "KeyAttribute", "KeyColumn", "LocalIndex", "check_name", "half_key"]
+__all__ = [
+    "GlobalIndex",
+    "HalfKey",
+    "IndexWarning",
+    "KeyAttribute",
+    "KeyColumn",
+    "LocalIndex",
+    "Projection",
+    "check_name",
+    "check_projected",
+    "check_quotas",
+    "half_key",
+    "read_indexes",
+]
 
 KeyAttribute: TypeAlias = str | tuple[str, type]
 """A key attribute: its name (text), or its name with `int`, `Decimal` or `bytes` for a native number or binary."""
@@ -17,12 +33,27 @@ KeyAttribute: TypeAlias = str | tuple[str, type]
 HalfKey: TypeAlias = KeyAttribute | tuple[KeyAttribute, ...]
 """A partition or sort key of an index: one attribute, or up to four that hold native values."""
 
+Projection: TypeAlias = Literal["all", "keys"] | list[str] | tuple[str, ...]
+"""What an index holds of its items: everything, their keys alone, or their keys and some attributes by stored name."""
+
 AttributeType: TypeAlias = Literal["S", "N", "B"]
 
 NAME = re.compile(r"[A-Za-z0-9_.-]{3,255}")
 
 MOST = 4
 """Attributes of one half of a global index key, at most. Source: AWS, "Multi-attribute keys pattern"."""
+
+LOCAL_INDEXES = 5
+GLOBAL_INDEXES = 20
+"""Indexes of a table, at most; AWS raises the second on request. Source: AWS, "Quotas in Amazon DynamoDB"."""
+
+PROJECTED = 20
+PROJECTED_IN_ALL = 100
+"""Attributes that one index may name, and all of a table. Source: AWS, "Projection" and "CreateTable"."""
+
+
+class IndexWarning(UserWarning):
+    """A table has more global indexes than DynamoDB allows without being asked: creating it will fail by default."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,21 +115,83 @@ def check_name(what: str, name: object) -> None:
         )
 
 
+def _projection(index: str, given: Any) -> tuple[str, ...] | Literal["all", "keys"]:
+    """Take what an index projects: a word, or the names of attributes, each once."""
+    if isinstance(given, str) and given in ("all", "keys"):
+        return "all" if given == "all" else "keys"
+    if given.__class__ not in (list, tuple):
+        raise DeclarationError(
+            f"index {index!r}: projection= was given {kind_of(given)}",
+            hint='wanted "all", "keys", or a list of stored attributes: projection=["status", "total"]',
+        )
+    names: tuple[Any, ...] = tuple(given)
+    for name in names:
+        check_attribute(f"index {index!r}: projection=[...]", name)
+    return tuple(dict.fromkeys(names))
+
+
+def check_projected(index: GlobalIndex | LocalIndex, names: tuple[str, ...]) -> None:
+    """Raise DeclarationError where an index names more attributes than DynamoDB takes, or none at all."""
+    if len(names) > PROJECTED:
+        raise DeclarationError(
+            f"index {index.name!r} names {len(names)} attributes with the tag, DynamoDB takes {PROJECTED}",
+            hint='projection="all" holds every attribute',
+        )
+    if not names:
+        raise DeclarationError(
+            f"index {index.name!r} names no attribute but keys",
+            hint='projection="keys" says so, for a table that keeps no tag',
+        )
+
+
+def check_quotas(table: str, indexes: Iterable[GlobalIndex | LocalIndex], named: int) -> None:
+    """Raise DeclarationError for more local indexes or projected names than DynamoDB takes; IndexWarning for global."""
+    local = [index.local for index in indexes]
+    if sum(local) > LOCAL_INDEXES:
+        raise DeclarationError(
+            f"table {table!r} has more than {LOCAL_INDEXES} local indexes",
+            hint="DynamoDB allows five; a GlobalIndex can do the same, eventually consistent",
+        )
+    if named > PROJECTED_IN_ALL:
+        raise DeclarationError(
+            f"the indexes of table {table!r} name {named} attributes, DynamoDB takes {PROJECTED_IN_ALL} in all",
+            hint='an attribute counts once for each index, the tag too; projection="all" and "keys" name none',
+        )
+    if len(local) - sum(local) > GLOBAL_INDEXES:
+        warnings.warn(
+            f"table {table!r} has {len(local) - sum(local)} global indexes: DynamoDB allows {GLOBAL_INDEXES} unless "
+            "the quota of your account was raised; several kinds can share one index",
+            IndexWarning,
+            stacklevel=3,
+        )
+
+
 class GlobalIndex:
     """A global secondary index; its key attributes are `<name>PK` and `<name>SK` unless named otherwise.
 
     `sk=None` makes one without sort key; a native number is `("score", int)`, as for a Table. A tuple of names, such as
     `pk=("tenant", "day")`, makes a multi-attribute key of up to four attributes, each holding one field as it is.
     `GlobalIndex("inverted", pk="SK", sk="PK")` turns the table's own key around.
+
+    `projection` says what of an item the index holds beside the keys: "all", nothing ("keys"), or the attributes that a
+    list names as they are stored. What it does not hold raises FieldNotLoaded on an entity read from it.
     """
 
     local = False
 
-    def __init__(self, name: str, *, pk: HalfKey = "{name}PK", sk: HalfKey | None = "{name}SK") -> None:
+    def __init__(
+        self,
+        name: str,
+        *,
+        pk: HalfKey = "{name}PK",
+        sk: HalfKey | None = "{name}SK",
+        projection: Projection = "all",
+    ) -> None:
         check_name("an index", name)
         self.name = name
         self.pks: tuple[KeyColumn, ...] = half_key(_named(pk, name))
         self.sks: tuple[KeyColumn, ...] = () if sk is None else half_key(_named(sk, name))
+        self.projection = _projection(name, projection)
 
     def __repr__(self) -> str:
         return f"<GlobalIndex {self.name}: {', '.join(column.name for column in self.pks + self.sks)}>"
@@ -108,15 +201,30 @@ class LocalIndex:
     """A local secondary index: the table's partition key with another sort key, `<name>SK` unless named otherwise.
 
     It can be read consistently, has to be made with its table, and bounds an item collection to 10 GB (AWS, "Local
-    secondary indexes").
+    secondary indexes"). `projection` is that of a GlobalIndex.
     """
 
     local = True
 
-    def __init__(self, name: str, *, sk: KeyAttribute = "{name}SK") -> None:
+    def __init__(self, name: str, *, sk: KeyAttribute = "{name}SK", projection: Projection = "all") -> None:
         check_name("an index", name)
         self.name = name
         self.sks: tuple[KeyColumn, ...] = half_key(_named(sk, name))
+        self.projection = _projection(name, projection)
 
     def __repr__(self) -> str:
         return f"<LocalIndex {self.name}: {self.sks[0].name}>"
+
+
+def read_indexes(given: Any) -> tuple[GlobalIndex | LocalIndex, ...]:
+    """Take the indexes of a table, or refuse what is given in their place."""
+    if isinstance(given, GlobalIndex | LocalIndex):
+        raise DeclarationError("Table(indexes=...) was given one index", hint="write indexes=[...], a list of them")
+    indexes: tuple[Any, ...] = tuple(given) if hasattr(given, "__iter__") else (given,)
+    for each in indexes:
+        if not isinstance(each, GlobalIndex | LocalIndex):
+            raise DeclarationError(
+                f"Table(indexes=...) was given {kind_of(each)}, wanted indexes",
+                hint='gsi1 = GlobalIndex("GSI1"), and then Table(..., indexes=[gsi1])',
+            )
+    return indexes

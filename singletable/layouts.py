@@ -77,8 +77,9 @@ class Layout:
 
     `local` tells a local index, which can be read consistently. `when` is the condition an item meets to be in the
     index at all, and `watched` the fields it looks at. `origin` is the key it was declared by, which kinds of a base
-    share. `widest` is the range of a query that names no part of the sort key, where the template does not tell:
-    that of a collection. The other attributes are worked out of these once.
+    share. `held` are the attributes that the rows of the index have, and `shows` the fields that they give; None where
+    they are whole. `widest` is the range of a query that names no part of the sort key, where the template does not
+    tell: that of a collection. The other attributes are worked out of these once.
     """
 
     index: str | None
@@ -87,6 +88,8 @@ class Layout:
     local: bool = False
     when: Condition | None = None
     watched: tuple[str, ...] = ()
+    held: frozenset[str] | None = None
+    shows: frozenset[str] | None = None
     origin: object = field(default=None, compare=False, repr=False)
     scope: Scope | None = field(default=None, compare=False, repr=False)
     """What stands before the partition key; open in the layout that a class declares, None where the table has none."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Generic, Literal, TypeVar
 
 from singletable.codecs import CodecError
-from singletable.entity import ASSIGNED, Entity, assemble, changed, left_out, values_of
+from singletable.entity import ASSIGNED, Entity, assemble, changed, left_out, parts_of, values_of
 from singletable.errors import (
     CorruptItem,
     FieldNotLoaded,
@@ -51,16 +51,26 @@ GONE = HIDDEN + "gone"
 """The tag of a tombstone: what a deleted item leaves whose number must not be given out again."""
 
 
-def kind_of_item(model: Model, item: Item) -> Literal["own", "gone", "foreign"]:
-    """Say whose item this is: the entity's own, a tombstone, or another's."""
+def kind_of_item(model: Model, item: Item, *, tagless: bool = False) -> Literal["own", "gone", "foreign"]:
+    """Say whose item this is: the entity's own, a tombstone, or another's.
+
+    A row of an index that holds no tag (`tagless`) is told by its primary key, as items are where the table says so;
+    what singletable keeps for itself is nobody's own.
+    """
     table = model.table
     tag = item.get(table.tag) if table.tag is not None else None
     if tag is not None:
         text = tag.get("S")
         return "own" if text in model.tags else "gone" if text == GONE else "foreign"
-    if table.untagged == "by_key" and model.primary.parse(item) is not None:
-        return "own"
-    return "foreign"
+    by_key = tagless or table.untagged == "by_key"
+    fits = by_key and not _is_hidden(model, item) and model.primary.parse(item) is not None
+    return "own" if fits else "foreign"
+
+
+def _is_hidden(model: Model, item: Item) -> bool:
+    """Say whether an item's key is that of a hidden one, whatever raw template it would fit."""
+    texts = [item.get(name, {}).get("S", "") for name in model.primary.names]
+    return any(segment.startswith(HIDDEN) for text in texts for segment in text.split("#"))
 
 
 def tag_of_item(model: Model, item: Item) -> str | None:
@@ -93,11 +103,23 @@ class Mapper(Generic[E]):
         made = replace(self, model=self.model.under(scope))
         return made if scope is None else remember(self.scoped, scope, made)
 
-    def showing(self, names: Iterable[str]) -> Mapper[E]:
-        """Give a mapper that reads these fields and those of the primary key, and no others."""
+    tagless: bool = False
+    """Whether the items come without tag, from an index that holds none, so that their key tells whose they are."""
+
+    def showing(self, names: Iterable[str], *, tagless: bool = False) -> Mapper[E]:
+        """Give a mapper that reads these fields and those of the primary key, and no others.
+
+        Computed ones are read too: what they are computed from may be left out.
+        """
         shown = {*names, *self.model.primary.parts}
-        readers = tuple(reader for reader in self.readers if reader[1] in shown)
-        return replace(self, readers=readers, missing=frozenset(self.model.fields.keys() - shown))
+        made = ((field.attribute, field.name, field.codec.decode) for field in self.model.computed)
+        readers = tuple(reader for reader in (*self.readers, *made) if reader[1] in shown)
+        missing = frozenset(self.model.fields.keys() - shown)
+        return replace(self, readers=readers, missing=missing, tagless=tagless)
+
+    def kind(self, item: Item) -> Literal["own", "gone", "foreign"]:
+        """Say whose an item is that this mapper is to read."""
+        return kind_of_item(self.model, item, tagless=self.tagless)
 
     def encode(self, entity: E) -> Item:
         """Write an entity as its whole item: tag, fields, keys, and what it carries hidden.
@@ -141,7 +163,7 @@ class Mapper(Generic[E]):
 
     def decode(self, item: Item) -> E:
         """Read an item of this entity. ForeignItem for any other, CorruptItem where it contradicts itself."""
-        if kind_of_item(self.model, item) != "own":
+        if self.kind(item) != "own":
             raise foreign_item(self.model, item)
         values: dict[str, Any] = {}
         for attribute, name, decode in self.readers:
@@ -156,12 +178,12 @@ class Mapper(Generic[E]):
                 words = f"holds {error.given}, wanted {error.wanted}"
                 raise _corrupt(self.model, name + error.path, words) from cause
         made = self._made(values, {name: value for name, value in item.items() if name not in self.known})
-        self._check_key(item, self._key_values(made))
+        self._check_key(item, parts_of(made, self.model.primary.parts))
         return made
 
     def read(self, item: Item | None) -> E | None:
         """Read what a look-up answered: None where nothing or a tombstone stands there, ForeignItem for another's."""
-        if item is None or kind_of_item(self.model, item) == "gone":
+        if item is None or self.kind(item) == "gone":
             return None
         return self.decode(item)
 
@@ -173,18 +195,11 @@ class Mapper(Generic[E]):
             if parts is not None:
                 values[name] = parts[name]
                 return
-        value = field.when_absent()
+        value = MISSING if isinstance(field, computed) else field.when_absent()
         if value is not MISSING:
             values[name] = value
-        elif not isinstance(field, AutoIncrement):
+        elif not isinstance(field, AutoIncrement | computed):
             raise _corrupt(self.model, name, "is absent, and the field has no default")
-
-    def _key_values(self, made: E) -> Mapping[str, Any]:
-        """Give the values the primary key is made of; of a partial entity nothing else may be computed."""
-        computed_parts = [field for field in self.model.computed if field.name in self.model.primary.parts]
-        if not computed_parts:
-            return made.__dict__
-        return {**made.__dict__, **{field.name: field.function(made) for field in computed_parts}}
 
     def _check_key(self, item: Item, values: Mapping[str, Any]) -> None:
         try:
@@ -267,7 +282,7 @@ def _check_whole(model: Model, entity: Entity) -> None:
     what = ", ".join(names) or "attributes that no field knows"
     raise FieldNotLoaded(
         f"{model.name} was read in part, without {what}: it cannot be written as a whole",
-        hint="store.update(entity, ...) changes single fields; store.get(...) reads the whole entity",
+        hint="store.update(entity, ...) changes single fields; store.get(...) and hydrate(...) read whole entities",
         field=next(iter(names), ""),
     )
 

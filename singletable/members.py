@@ -63,7 +63,7 @@ def gathered(declared: Range, models: Sequence[Model]) -> Layout:
     widest = None
     if declared.sk is None and len(sks) == 1:
         widest = enclosing(key_range(layout.sks[0].template, {}) for _, layout in keys)
-    made = Layout(first.index, pks, sks, local=first.local, widest=widest, scope=first.scope)
+    made = Layout(first.index, pks, sks, local=first.local, widest=widest, scope=first.scope, held=first.held)
     for name, layout in keys:
         if not stands_in(made, layout):
             raise _outside(declared, name, layout)

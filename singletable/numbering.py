@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from singletable.errors import DeclarationError, TemplateError, closest
 from singletable.increments import AutoIncrement, Drawing, Per, Strategy
+from singletable.indexes import KeyColumn
 from singletable.keys import BoundTemplate, KeyTemplate, Template, key_format
-from singletable.layouts import Layout
+from singletable.layouts import Column, Layout
 
-__all__ = ["Numbering", "in_order", "numbering"]
+__all__ = ["Numbering", "adopted_keys", "in_order", "numbering"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,3 +198,14 @@ def _reason(options: Drawing, why_not: str) -> str:
     if options.sequence is not None:
         return "it draws from a Sequence"
     return "it was asked for" if options.strategy else why_not
+
+
+def adopted_keys(numbers: Iterable[Numbering], columns: Sequence[KeyColumn]) -> Iterator[tuple[str, Layout]]:
+    """Give each field whose counter is adopted, with where it stands; keys of number or bytes are beyond that."""
+    if any(column.attribute_type != "S" for column in columns):
+        return
+    for number in numbers:
+        sequence = number.options.sequence
+        if sequence is not None and sequence.attribute is not None:
+            pk, *sk = [Column(column.name, each) for column, each in zip(columns, number.templates, strict=True)]
+            yield number.name, Layout(None, (pk,), tuple(sk))

@@ -60,14 +60,6 @@ class Ref(Generic[E_co]):
     def __repr__(self) -> str:
         return f"<{self.entity.__name__}.at({', '.join(name for name, _ in self.parts)})>"
 
-    def __reduce__(self) -> tuple[object, ...]:
-        return _again, (self.entity, self.parts)
-
-
-def _again(entity: Any, parts: tuple[tuple[str, Any], ...]) -> Any:
-    """Make a reference from what was pickled: its class knows the rest."""
-    return entity.at(**{name: value for name, value in parts if value is not None})
-
 
 def refer(entity: type[E], layout: Layout, parts: Mapping[str, Any]) -> Ref[E]:
     """Check the parts of a primary key and refer to the item there; a missing, unknown or unfit part raises."""
@@ -306,6 +298,11 @@ class Query(Generic[E_co]):
                     hint="DynamoDB filters by other attributes alone: narrow the key (.between(), .gte(), .is_in()), "
                     "or ask by several queries",
                 )
+            if self.layout.held is not None and path.segments[0] not in self.layout.held:
+                raise QueryError(
+                    f"a filter cannot look at {path.segments[0]!r}, which index {self.layout.index!r} does not hold",
+                    hint="name it in the index's projection=, or look at what store.hydrate(...) gives",
+                )
         return replace(self, condition=all_of((self.condition, condition)))
 
     def _fields(self) -> list[Mapping[str, Field[Any]]] | None:
@@ -318,13 +315,19 @@ class Query(Generic[E_co]):
         """Fetch these fields and those of the primary key; reading any other raises FieldNotLoaded.
 
         It saves transfer and memory, not capacity: DynamoDB reads (and bills) whole items. An entity read so cannot be
-        put or created, since what was left out would be lost. A second `only` replaces the first.
+        put or created, since what was left out would be lost. A second `only` replaces the first. A global index gives
+        what it holds and no more; for a local one DynamoDB reads the rest from the table, an item at a time.
         """
         for each in fields:
             if not _is_field_of(self.entity, each):
                 raise QueryError(
                     f"only() of {self.entity.__name__} was given {kind_of(each)}, wanted fields of it",
                     hint="such as .only(Order.status, Order.placed_at); a place inside a field comes with its field",
+                )
+            if not self.layout.local and self.layout.shows is not None and each.name not in self.layout.shows:
+                raise QueryError(
+                    f"only() names {each.name!r}, which index {self.layout.index!r} does not hold",
+                    hint="name it in the index's projection=, or read the whole entities: store.hydrate(...)",
                 )
         if not fields:
             raise QueryError("only() was given no field", hint="name at least one, or leave only() out")

@@ -14,11 +14,20 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from singletable.checks import Claim, check_adopted, check_claims, check_counter_names, check_tags, reaches_any
-from singletable.errors import DeclarationError, UsageError, kind_of
+from singletable.errors import DeclarationError, UsageError
 from singletable.fields import Field, computed
-from singletable.indexes import GlobalIndex, KeyAttribute, KeyColumn, LocalIndex, check_name
-from singletable.layouts import Column, Layout
-from singletable.numbering import Numbering
+from singletable.indexes import (
+    GlobalIndex,
+    KeyAttribute,
+    KeyColumn,
+    LocalIndex,
+    check_name,
+    check_projected,
+    check_quotas,
+    read_indexes,
+)
+from singletable.layouts import Layout
+from singletable.numbering import Numbering, adopted_keys
 from singletable.options import check_attribute
 from singletable.scopes import Scope, read_scope
 from singletable.uniques import Uniqueness
@@ -45,16 +54,11 @@ WRITE_ID = "_w"
 CREATE_ID = "_c"
 """The attribute with the id of the create that made an item, by which a create recognises its own write."""
 
-ONLY_FIVE = "DynamoDB allows five; a GlobalIndex can do the same, eventually consistent"
-
 GONE_AT = "gone_at"
 """The attribute that says when a tombstone was left."""
 
 TAKEN = (CREATE_ID, WRITE_ID, GONE_AT)
 """What no key attribute and no tag can be called."""
-
-LOCAL_INDEXES = 5
-"""Local indexes of a table, at most. Source: AWS, "Service quotas"."""
 
 
 class Table:
@@ -85,7 +89,7 @@ class Table:
         self.name = name
         self.pk: KeyColumn = KeyColumn.of(pk)
         self.sk: KeyColumn | None = None if sk is None else KeyColumn.of(sk)
-        self.indexes: tuple[GlobalIndex | LocalIndex, ...] = _indexes(indexes)
+        self.indexes: tuple[GlobalIndex | LocalIndex, ...] = read_indexes(indexes)
         self.raw = raw
         self.tag = tag
         self.untagged = "by_key" if tag is None else untagged
@@ -94,6 +98,7 @@ class Table:
         self._gathered: set[tuple[str | None, frozenset[tuple[str, str]]]] = set()
         self._checked: weakref.WeakSet[type] = weakref.WeakSet()
         self._check_names()
+        check_quotas(self.name, self.indexes, sum(len(self.named_by(index)) for index in self.indexes))
         self.scope: Scope | None = None if scope is None else self._scope(scope)
 
     def _scope(self, text: str) -> Scope:
@@ -108,8 +113,6 @@ class Table:
             raise DeclarationError(f"table {self.name!r} has two indexes of one name: {', '.join(names)}")
         if self.sk is not None and self.pk.name == self.sk.name:
             raise DeclarationError(f"table {self.name!r}: partition and sort key are both called {self.pk.name!r}")
-        if sum(index.local for index in self.indexes) > LOCAL_INDEXES:
-            raise DeclarationError(f"table {self.name!r} has more than {LOCAL_INDEXES} local indexes", hint=ONLY_FIVE)
         for column in self.columns:
             if column.name in TAKEN or column.name == self.tag:
                 what = "singletable's own" if column.name in TAKEN else "the type tag"
@@ -143,6 +146,30 @@ class Table:
     def pks_of(self, index: GlobalIndex | LocalIndex) -> tuple[KeyColumn, ...]:
         """Give the partition key of an index: its own, or the table's for a local one."""
         return self.pks if isinstance(index, LocalIndex) else index.pks
+
+    @property
+    def carried(self) -> tuple[str, ...]:
+        """The attributes that an index which names some holds in any case: without them its rows cannot be told."""
+        return () if self.tag is None else (self.tag,)
+
+    def named_by(self, index: GlobalIndex | LocalIndex) -> tuple[str, ...]:
+        """Give the attributes that an index projects by name: none where it projects all or keys alone.
+
+        Keys are projected in any case and are not named. DeclarationError for more than 20, DynamoDB's limit.
+        """
+        if isinstance(index.projection, str):
+            return ()
+        keys = {column.name for column in (*self.pks, *self.sks, *self.pks_of(index), *index.sks)}
+        names = tuple(name for name in dict.fromkeys((*index.projection, *self.carried)) if name not in keys)
+        check_projected(index, names)
+        return names
+
+    def held_by(self, index: GlobalIndex | LocalIndex) -> frozenset[str] | None:
+        """Give the attributes that the rows of an index have: its keys, the table's, what it names; None for all."""
+        if index.projection == "all":
+            return None
+        keys = (*self.pks, *self.sks, *self.pks_of(index), *index.sks)
+        return frozenset((*(column.name for column in keys), *self.named_by(index)))
 
     @property
     def entities(self) -> tuple[type, ...]:
@@ -209,7 +236,10 @@ class Table:
         check_claims(primary, told_apart=self.tag is not None and self.untagged is None)
         check_counter_names(_counter_names(models))
         if self.tag is not None:
-            check_adopted(primary, [claim for model in models for claim in _adopted_counters(model)])
+            counters = [
+                (model.name, key) for model in models for key in adopted_keys(model.numbers, self.pks + self.sks)
+            ]
+            check_adopted(primary, [Claim(f"{name}.{field}", layout, None) for name, (field, layout) in counters])
         for index in self.indexes:
             check_claims(
                 [
@@ -298,20 +328,6 @@ class Declared:
         return self._model
 
 
-def _indexes(given: Any) -> tuple[GlobalIndex | LocalIndex, ...]:
-    """Take the indexes of a table, or refuse what is given in their place."""
-    if isinstance(given, GlobalIndex | LocalIndex):
-        raise DeclarationError("Table(indexes=...) was given one index", hint="write indexes=[...], a list of them")
-    indexes: tuple[Any, ...] = tuple(given) if hasattr(given, "__iter__") else (given,)
-    for each in indexes:
-        if not isinstance(each, GlobalIndex | LocalIndex):
-            raise DeclarationError(
-                f"Table(indexes=...) was given {kind_of(each)}, wanted indexes",
-                hint='gsi1 = GlobalIndex("GSI1"), and then Table(..., indexes=[gsi1])',
-            )
-    return indexes
-
-
 def _check_names(name: object, tag: object) -> None:
     """Refuse what is given to a Table as its name or tag and is none."""
     check_name("a table", name)
@@ -337,18 +353,6 @@ def _counter_names(models: Iterable[Model]) -> Iterator[tuple[str, str]]:
                 yield model.counter_name(number), f"{model.name}.{number.name}"
             elif sequence is not None and sequence.name is not None and sequence.attribute is None:
                 yield sequence.name, f"Sequence({sequence.name!r})"
-
-
-def _adopted_counters(model: Model) -> Iterator[Claim]:
-    """Give the keys at which adopted counters stand; those of number or binary keys are beyond the check."""
-    columns = model.table.pks + model.table.sks
-    if any(column.attribute_type != "S" for column in columns):
-        return
-    for number in model.numbers:
-        sequence = number.options.sequence
-        if sequence is not None and sequence.attribute is not None:
-            pk, *sk = [Column(column.name, each) for column, each in zip(columns, number.templates, strict=True)]
-            yield Claim(f"{model.name}.{number.name}", Layout(None, (pk,), tuple(sk)), None)
 
 
 def _named(entity: type) -> tuple[str, str]:

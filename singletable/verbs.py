@@ -17,7 +17,9 @@ from singletable.errors import ConfigurationError, UsageError, kind_of
 from singletable.expressions import Change, Condition
 from singletable.forking import forget_in_child
 from singletable.gathering import Collection, Gathering
-from singletable.handed import Handed, check_name, check_table, flag
+from singletable.handed import Handed, check_name, check_table, flag, seconds
+from singletable.indexes import GlobalIndex
+from singletable.operations.add_index import AddIndex
 from singletable.operations.batch import DeleteMany, PutMany
 from singletable.operations.by_value import GetByValue, UniqueRef
 from singletable.operations.collection import Gather
@@ -176,13 +178,14 @@ class Verbs:
 
     def get_many(self, refs: Iterable[Ref[E]], missing: Missing, consistent: bool, transactional: bool) -> GetMany[E]:
         """Make the operation of `get_many`."""
-        if missing not in MISSING:
-            raise UsageError(
-                f"get_many(missing=) was given {kind_of(missing)}, wanted one of {', '.join(map(repr, MISSING))}"
-            )
         if not isinstance(transactional, bool):
             raise UsageError(f"get_many(transactional=) was given {kind_of(transactional)}, wanted True or False")
+        missing = _missing("get_many", missing)
         return GetMany(tuple(map(self.handed.ref, refs)), missing, flag(consistent), transactional)
+
+    def hydrate(self, what: Iterable[Ref[E] | E], missing: Missing, consistent: bool) -> GetMany[E]:
+        """Make the operation of `hydrate`."""
+        return GetMany(self.handed.all_referred(what), _missing("hydrate", missing), flag(consistent))
 
     def query(self, queries: Iterable[Query[E]], merged: bool) -> Queries[E]:
         """Make what `query` reads."""
@@ -199,6 +202,10 @@ class Verbs:
     def gather(self, what: Gathering[H]) -> Gather[H]:
         """Make the operation of `gather`."""
         return Gather(self.handed.gathering(what))
+
+    def add_index(self, index: GlobalIndex, timeout: float) -> AddIndex:
+        """Make the operation of `add_index`."""
+        return AddIndex(self.table, self.handed.index(index), seconds("add_index(timeout=)", timeout))
 
     def scan(
         self, entity: type[E], segments: int, where: Condition | None, limit: int | None, consistent: bool
@@ -227,6 +234,13 @@ class Verbs:
     def delete_many(self, what: Iterable[Ref[Entity] | Entity], progress: Progress | None) -> DeleteMany:
         """Make the operation of `delete_many`."""
         return DeleteMany(self.handed.all_referred(what), progress)
+
+
+def _missing(verb: str, given: Missing) -> Missing:
+    if given not in MISSING:
+        wanted = ", ".join(map(repr, MISSING))
+        raise UsageError(f"{verb}(missing=) was given {kind_of(given)}, wanted one of {wanted}")
+    return given
 
 
 def _attempts() -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Literal, TypeVar, overload
 
 from singletable.aio.running import Running
@@ -149,6 +150,34 @@ class Reads(Running):
         `transactional` all are read as they stand at one moment, a hundred at most, for twice the price.
         """
         return await self.run(self._verbs.get_many(refs, missing, consistent, transactional))
+
+    @overload
+    async def hydrate(
+        self, what: AsyncRows[E] | Iterable[E], *, missing: Literal["skip", "raise"] = ..., consistent: bool = ...
+    ) -> tuple[E, ...]: ...
+    @overload
+    async def hydrate(
+        self, what: AsyncRows[E] | Iterable[E], *, missing: Literal["hole"], consistent: bool = ...
+    ) -> tuple[E | None, ...]: ...
+    @overload
+    async def hydrate(
+        self, what: Iterable[Ref[E]], *, missing: Literal["skip", "raise"] = ..., consistent: bool = ...
+    ) -> tuple[E, ...]: ...
+    @overload
+    async def hydrate(
+        self, what: Iterable[Ref[E]], *, missing: Literal["hole"], consistent: bool = ...
+    ) -> tuple[E | None, ...]: ...
+    async def hydrate(
+        self, what: AsyncRows[Any] | Iterable[Any], *, missing: Missing = "skip", consistent: bool = False
+    ) -> tuple[Any, ...]:
+        """Read the whole entities behind what an index or `only` gave, in the same order, a hundred a request.
+
+        Each is read from the table by its primary key, as it is now; each key is asked for once. One that is gone
+        meanwhile is left out (`missing="skip"`), None ("hole") or NotFound ("raise"); ForeignItem where another
+        entity's item stands now.
+        """
+        given = await what.all() if isinstance(what, AsyncRows) else what
+        return await self.run(self._verbs.hydrate(given, missing, consistent))
 
     @overload
     def query(self, a: Query[A], /, *, merged: bool = ...) -> AsyncRows[A]: ...

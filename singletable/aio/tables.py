@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from singletable.aio.running import Running
 from singletable.entity import Entity
+from singletable.indexes import GlobalIndex
 from singletable.operations.guarding import UniqueReport
-from singletable.operations.tables import CreateTable, DeleteTable
+from singletable.operations.shape import TableDiff
+from singletable.operations.tables import CreateTable, DeleteTable, DiffTable
 
 __all__ = ["Tables"]
 
@@ -19,6 +21,23 @@ class Tables(Running):
         Does nothing where it exists in this shape; TableMismatch where it has another.
         """
         await self.run(CreateTable(self.table))
+
+    async def diff_table(self) -> TableDiff:
+        """Compare the table with its declaration and change nothing; the answer is true where they differ.
+
+        Keys and their types, and each index with its keys and projection, are compared. TableMissing where there is
+        none.
+        """
+        return await self.run(DiffTable(self.table))
+
+    async def add_index(self, index: GlobalIndex, *, timeout: float = 3600.0) -> None:
+        """Make a global index that the live table lacks, and wait until DynamoDB has filled it.
+
+        Does nothing where it is there in this shape; TableMismatch where it has another. Items that were written before
+        their class had a key on the index have no attributes for it: write each once more. ServiceError after `timeout`
+        seconds; DynamoDB goes on, and calling it again waits on.
+        """
+        await self.run(self._verbs.add_index(index, timeout))
 
     async def delete_table(self) -> None:
         """Drop the table with everything in it and wait until it is gone. TableMissing where there is none."""

@@ -9,7 +9,7 @@ With every row goes the value it is ordered by, so that the pages of several que
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any, Generic, TypeVar
@@ -19,15 +19,16 @@ from singletable.errors import QueryError
 from singletable.expressions import Condition, Expressions, all_of, any_of
 from singletable.keys import BoundTemplate, depth_below
 from singletable.layouts import Layout, wire_key
-from singletable.mapping import Mapper, kind_of_item
+from singletable.mapping import Mapper
 from singletable.operations.context import Context, in_parallel
+from singletable.operations.fetching import fetched, holds_tag, readers
 from singletable.operations.sending import send
 from singletable.operations.writing import owned
 from singletable.queries import Query, Span
 from singletable.schema import Model, kinds_of
 from singletable.wire import Call, Item, Steps
 
-__all__ = ["LIMIT_MOST", "Count", "Found", "Pages", "ReadPage", "next_asked", "readers", "request"]
+__all__ = ["LIMIT_MOST", "Count", "Found", "Pages", "ReadPage", "next_asked", "request"]
 
 E = TypeVar("E", bound=Entity)
 
@@ -65,7 +66,7 @@ class ReadPage(Generic[E]):
         if self.asked is not None:
             params["Limit"] = self.asked
         answer = yield from send(context, Call("query", params))
-        mappers = readers(context, query.entity, query.shown)
+        mappers = readers(context, query)
         kept = [(mapper, item) for item in answer["Items"] for mapper in mappers if _belongs(mapper, query, item)]
         order = tuple(_place(query, item) for _, item in kept)
         return Found(tuple(mapper.decode(item) for mapper, item in kept), answer.get("LastEvaluatedKey"), order)
@@ -155,12 +156,6 @@ class Count(Generic[E]):
 # The request ---------------------------------------------------------------------------------------------------------
 
 
-def readers(context: Context, entity: type[E], shown: tuple[str, ...] | None = None) -> list[Mapper[E]]:
-    """Give the mappers of what is read: of an entity, or of each kind of an abstract one, and of some fields only."""
-    mappers: list[Mapper[E]] = [context.mapper(model.entity) for model in context.kinds(entity)]
-    return mappers if shown is None else [mapper.showing(shown) for mapper in mappers]
-
-
 def request(context: Context, query: Query[Any], *, unseen: bool = False) -> dict[str, Any] | None:
     """Write a query as the parameters of a Query request; None where its range holds nothing.
 
@@ -187,26 +182,8 @@ def request(context: Context, query: Query[Any], *, unseen: bool = False) -> dic
     if kept is not None:
         params["FilterExpression"] = expressions.condition(kept)
     if query.shown is not None:
-        params["ProjectionExpression"] = ", ".join(map(expressions.name, _fetched(context, query, query.shown)))
+        params["ProjectionExpression"] = ", ".join(map(expressions.name, fetched(context, query, query.shown)))
     return params | expressions.params()
-
-
-def _fetched(context: Context, query: Query[Any], shown: Iterable[str]) -> list[str]:
-    """List the attributes to fetch: both keys and the tag always, and the fields asked for.
-
-    A field may stand in an index key alone, where another program wrote the item so: that key goes along.
-    """
-    names: dict[str, None] = {}
-    for model in context.kinds(query.entity):
-        names |= dict.fromkeys((*model.primary.names, *query.layout.names))
-        if model.table.tag is not None:
-            names[model.table.tag] = None
-        wanted = dict.fromkeys((*model.primary.parts, *shown))
-        names |= dict.fromkeys(model.fields[name].attribute for name in wanted if name in model.fields)
-        for layout in model.indexes.values():
-            if not wanted.keys().isdisjoint(layout.parts):
-                names |= dict.fromkeys(layout.names)
-    return list(names)
 
 
 def _sort_key(expressions: Expressions, span: Span) -> str:
@@ -227,7 +204,8 @@ def all_filters(context: Context, query: Query[Any], *, unseen: bool = False) ->
     """Give the filter to send: the tag where other items can stand in the range, and the query's own condition."""
     models = context.kinds(query.entity)
     crowded = unseen or _crowded(models, query.layout)
-    tag = any_of(owned(model) for model in models) if crowded and models[0].table.untagged is None else None
+    tagged = models[0].table.untagged is None and holds_tag(query, models[0].table)
+    tag = any_of(owned(model) for model in models) if crowded and tagged else None
     return all_of((tag, query.condition))
 
 
@@ -253,7 +231,8 @@ def _is_filtered(context: Context, query: Query[Any]) -> bool:
 
 def _must_see(query: Query[Any]) -> bool:
     """Say whether rows must be looked at to be counted."""
-    return not _exact(query) or kinds_of(query.entity)[0].table.untagged is not None
+    table = kinds_of(query.entity)[0].table
+    return not _exact(query) or table.untagged is not None or not holds_tag(query, table)
 
 
 def _exact(query: Query[Any]) -> bool:
@@ -261,7 +240,7 @@ def _exact(query: Query[Any]) -> bool:
 
 
 def _belongs(mapper: Mapper[Any], query: Query[Any], item: Item) -> bool:
-    if kind_of_item(mapper.model, item) != "own":
+    if mapper.kind(item) != "own":
         return False
     template, name = query.layout.sk, query.layout.sk_name
     if _exact(query) or name is None or not isinstance(template, BoundTemplate):

@@ -15,12 +15,12 @@ from typing import Any, Generic, TypeVar
 from singletable.entity import Entity
 from singletable.errors import QueryError, kind_of
 from singletable.expressions import Condition, Expressions, all_of, any_of
-from singletable.mapping import Mapper, kind_of_item
+from singletable.mapping import Mapper
 from singletable.operations.context import Context, in_parallel
-from singletable.operations.query import LIMIT_MOST, readers
+from singletable.operations.query import LIMIT_MOST
 from singletable.operations.sending import send
 from singletable.operations.writing import owned
-from singletable.schema import HIDDEN, kinds_of
+from singletable.schema import kinds_of
 from singletable.wire import Call, Item, Steps
 
 __all__ = ["Scan"]
@@ -95,7 +95,7 @@ class _ScanPages(Generic[E]):
         return tuple(found)
 
     def _read(self, context: Context, segment: int) -> Steps[tuple[list[E], Item | None]]:
-        mappers = readers(context, self._scan.entity)
+        mappers: list[Mapper[E]] = [context.mapper(model.entity) for model in context.kinds(self._scan.entity)]
         params = _request(context, self._scan, mappers)
         start = self._starts[segment]
         if start is not None:
@@ -105,7 +105,7 @@ class _ScanPages(Generic[E]):
         if self._left is not None:
             params["Limit"] = min(self._left * 4 * 2 ** min(self._page, DOUBLINGS), LIMIT_MOST)
         answer = yield from send(context, Call("scan", params))
-        found = [mapper.decode(item) for item in answer["Items"] for mapper in mappers if _belongs(mapper, item)]
+        found = [mapper.decode(item) for item in answer["Items"] for mapper in mappers if mapper.kind(item) == "own"]
         return found, answer.get("LastEvaluatedKey")
 
 
@@ -119,14 +119,3 @@ def _request(context: Context, scan: Scan[Any], mappers: Sequence[Mapper[Any]]) 
     if scan.consistent:
         params["ConsistentRead"] = True
     return params | expressions.params()
-
-
-def _belongs(mapper: Mapper[Any], item: Item) -> bool:
-    """Say whether an item is the entity's; one without tag must not be hidden, whatever raw template it would fit."""
-    model = mapper.model
-    if kind_of_item(model, item) != "own":
-        return False
-    if model.table.untagged is None or (model.table.tag is not None and model.table.tag in item):
-        return True
-    texts = [item[name].get("S", "") for name in model.primary.names]
-    return not any(segment.startswith(HIDDEN) for text in texts for segment in text.split("#"))

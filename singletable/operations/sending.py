@@ -31,6 +31,8 @@ __all__ = ["CONDITION_FAILED", "NOT_THERE", "send", "table_missing"]
 CONDITION_FAILED = "ConditionalCheckFailedException"
 IN_USE = "ResourceInUseException"
 NOT_THERE = "ResourceNotFoundException"
+TOO_MANY = "LimitExceededException"
+"""Too many tables, or indexes of one, are being made at this time."""
 
 THROTTLING = frozenset(
     {
@@ -38,7 +40,7 @@ THROTTLING = frozenset(
         "RequestLimitExceeded",
         "ThrottlingException",
         "Throttling",
-        "LimitExceededException",
+        TOO_MANY,
         "TransactionInProgressException",
     }
 )
@@ -57,6 +59,7 @@ TRUSTED: Mapping[str, frozenset[str]] = {
     "transact_get_items": frozenset({"TransactionCanceledException"}),
     "create_table": frozenset({IN_USE}),
     "delete_table": frozenset({IN_USE, NOT_THERE}),
+    "update_table": frozenset({IN_USE, TOO_MANY}),
 }
 """What the operation behind a request understands itself."""
 

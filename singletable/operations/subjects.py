@@ -1,10 +1,14 @@
-"""What an operation is about: the reference that was handed in, or that to the item of an entity that was."""
+"""What an operation is about: the reference that was handed in, or that to the item of an entity that was.
+
+Operations can be pickled, and their references with them: by class and parts, since the class knows the rest.
+"""
 
 from __future__ import annotations
 
-from typing import TypeVar
+import copyreg
+from typing import Any, TypeVar
 
-from singletable.entity import Entity, left_out
+from singletable.entity import Entity, left_out, parts_of
 from singletable.errors import UsageError, kind_of
 from singletable.queries import Ref
 from singletable.schema import model_of
@@ -22,9 +26,20 @@ def subject(what: Ref[E] | E) -> Ref[E]:
     if not isinstance(what, Entity):
         raise UsageError(f"given {kind_of(what)}, wanted a reference or an entity", hint="such as User.at(user_id=...)")
     parts = model_of(type(what)).primary.parts
-    return type(what).at(**{name: what.__dict__.get(name) for name in parts})
+    return type(what).at(**parts_of(what, parts))
 
 
 def loaded_of(what: Ref[E] | E) -> E | None:
     """Give an entity that was handed in and read as a whole, so that an update may rest on it."""
     return None if isinstance(what, Ref) or left_out(what) is not None else what
+
+
+def _reduced(ref: Ref[Any]) -> tuple[object, ...]:
+    return _again, (ref.entity, ref.parts)
+
+
+def _again(entity: Any, parts: tuple[tuple[str, Any], ...]) -> Any:
+    return entity.at(**{name: value for name, value in parts if value is not None})
+
+
+copyreg.pickle(Ref, _reduced)

@@ -1,4 +1,8 @@
-"""Making a table, waiting for it, comparing it with its declaration, and dropping it."""
+"""Making a table, waiting for it, comparing it with its declaration, and dropping it.
+
+Theory of operation. What DynamoDB does to a table it does later: each operation sends its request and then looks, until
+the table is as wanted or too many looks were in vain. Nothing else ever describes a table.
+"""
 
 from __future__ import annotations
 
@@ -8,15 +12,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from singletable.errors import OutcomeUnknown, ServiceError, SingleTableError, TableMismatch, TableMissing
-from singletable.indexes import KeyColumn
 from singletable.operations.context import Context
 from singletable.operations.sending import NOT_THERE, send, table_missing
+from singletable.operations.shape import TableDiff, compare, definition
 from singletable.schema import Table
 from singletable.wire import Call, Pause, Refusal, Steps
 
-__all__ = ["CreateTable", "DeleteTable", "differences"]
+__all__ = ["CreateTable", "DeleteTable", "DiffTable", "described_table", "is_active", "mismatch", "too_slow", "waits"]
 
-WAITS = 150
+PATIENCE = 300.0
 EVERY = 2.0
 FIRST = 0.05
 
@@ -36,14 +40,24 @@ class CreateTable:
         with suppress(Refusal):  # the only one that `send` lets through here: the table is there
             yield from send(context, Call("create_table", definition(self.table, context.table)), writing=self)
         described = yield from _wait_until_active(context)
-        found = tuple(differences(self.table, described))
-        if found:
-            raise TableMismatch(
-                f"table {context.table!r} exists and has another shape: {'; '.join(found)}",
-                hint="declare the Table as it is, or use another name: Store(table, name=...)",
-                table=context.table,
-                differences=found,
-            )
+        diff = compare(self.table, described, context.table)
+        if diff:
+            raise mismatch(diff)
+
+
+@dataclass(frozen=True, slots=True)
+class DiffTable:
+    """Compare the table that is there with its declaration; nothing is changed. TableMissing where there is none."""
+
+    table: Table
+
+    def steps(self, context: Context) -> Steps[TableDiff]:
+        """Send one DescribeTable."""
+        context.check_whole("diff_table() compares")
+        described = yield from described_table(context)
+        if not described:
+            raise table_missing(context)
+        return compare(self.table, described, context.table)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,17 +71,17 @@ class DeleteTable:
         """Send DeleteTable until it is taken, then DescribeTable until the table is no longer known."""
         context.check_whole("delete_table() drops")
         yield from _drop(context, self)
-        for wait in _waits():
-            if not (yield from _described(context)):
+        for wait in waits(PATIENCE):
+            if not (yield from described_table(context)):
                 return
             yield Pause(wait)
-        raise _too_slow(context, "is still being deleted")
+        raise too_slow(context, "is still being deleted")
 
 
 def _drop(context: Context, operation: DeleteTable) -> Steps[None]:
     """Send DeleteTable until it is taken; a table that is gone after an earlier try was deleted by that one."""
     tried = False
-    for wait in _waits():
+    for wait in waits(PATIENCE):
         try:
             yield from send(context, Call("delete_table", {"TableName": context.table}), writing=operation)
             return
@@ -82,28 +96,29 @@ def _drop(context: Context, operation: DeleteTable) -> Steps[None]:
                 raise table_missing(context) from refusal.__cause__
         tried = True
         yield Pause(wait)
-    raise _too_slow(context, "is still in use")
+    raise too_slow(context, "is still in use")
 
 
-def _waits() -> Iterator[float]:
-    """Give the pauses between two looks at a table: short at first, for local engines, then every two seconds."""
-    wait = FIRST
-    for _ in range(WAITS):
+def waits(patience: float) -> Iterator[float]:
+    """Give the pauses between two looks: short at first, for local engines, then every two seconds until it is over."""
+    wait, spent = FIRST, 0.0
+    while spent == 0 or spent + wait <= patience:
         yield wait
+        spent += wait
         wait = min(EVERY, wait * 2)
 
 
 def _wait_until_active(context: Context) -> Steps[Mapping[str, Any]]:
     """Look until the table and its indexes are active; one just made may not be known yet (AWS, "DescribeTable")."""
-    for wait in _waits():
-        described = yield from _described(context)
-        if described and _is_active(described):
+    for wait in waits(PATIENCE):
+        described = yield from described_table(context)
+        if described and is_active(described):
             return described
         yield Pause(wait)
-    raise _too_slow(context, "did not become active")
+    raise too_slow(context, "did not become active")
 
 
-def _described(context: Context) -> Steps[Mapping[str, Any]]:
+def described_table(context: Context) -> Steps[Mapping[str, Any]]:
     """Describe the table; empty where it is not known."""
     try:
         answer = yield from send(context, Call("describe_table", {"TableName": context.table}))
@@ -116,83 +131,32 @@ def _described(context: Context) -> Steps[Mapping[str, Any]]:
 def _state(context: Context) -> Steps[str]:
     """Tell the state of a table: DynamoDB's word for it, "gone", or "unknown" where it cannot be read just now."""
     try:
-        described = yield from _described(context)
+        described = yield from described_table(context)
     except SingleTableError:
         return "unknown"
     return str(described["TableStatus"]) if described else "gone"
 
 
-def _is_active(described: Mapping[str, Any]) -> bool:
+def is_active(described: Mapping[str, Any]) -> bool:
+    """Say whether a described table and all its indexes can be used, and nothing is being done to them."""
     indexes = described.get("GlobalSecondaryIndexes", ())
     states = [described["TableStatus"], *(index.get("IndexStatus", "ACTIVE") for index in indexes)]
     return all(state == "ACTIVE" for state in states)
 
 
-def _too_slow(context: Context, what: str) -> ServiceError:
+def too_slow(context: Context, what: str, patience: float = PATIENCE) -> ServiceError:
+    """Make the error for what did not come about in time."""
     return ServiceError(
-        f"table {context.table!r} {what} after five minutes", hint="look at it in the AWS console", error=""
+        f"table {context.table!r} {what} after {patience:g} seconds", hint="look at it in the AWS console", error=""
     )
 
 
-def definition(table: Table, name: str) -> dict[str, Any]:
-    """Give the parameters of CreateTable."""
-    indexes: dict[str, list[dict[str, Any]]] = {}
-    for index in table.indexes:
-        indexes.setdefault(_KINDS[index.local], []).append(
-            {
-                "IndexName": index.name,
-                "KeySchema": _schema(table.pks_of(index), index.sks),
-                "Projection": {"ProjectionType": "ALL"},
-            }
-        )
-    return {
-        "TableName": name,
-        "BillingMode": "PAY_PER_REQUEST",
-        "KeySchema": _schema(table.pks, table.sks),
-        "AttributeDefinitions": [
-            {"AttributeName": column.name, "AttributeType": column.attribute_type} for column in table.columns
-        ],
-        **indexes,
-    }
-
-
-_KINDS = {False: "GlobalSecondaryIndexes", True: "LocalSecondaryIndexes"}
-
-
-def _schema(pks: tuple[KeyColumn, ...], sks: tuple[KeyColumn, ...]) -> list[dict[str, str]]:
-    return [
-        {"AttributeName": column.name, "KeyType": kind}
-        for kind, columns in (("HASH", pks), ("RANGE", sks))
-        for column in columns
-    ]
-
-
-def differences(table: Table, described: Mapping[str, Any]) -> Iterator[str]:
-    """Say how a described table differs from its declaration; further indexes it has do no harm."""
-    types = {each["AttributeName"]: each["AttributeType"] for each in described["AttributeDefinitions"]}
-    yield from _schema_differences("the table", (table.pks, table.sks), described["KeySchema"], types)
-    there = {index["IndexName"]: index for kind in _KINDS.values() for index in described.get(kind, ())}
-    for index in table.indexes:
-        if index.name not in there:
-            yield f"index {index.name!r} is missing"
-            continue
-        found = there[index.name]
-        halves = (table.pks_of(index), index.sks)
-        yield from _schema_differences(f"index {index.name!r}", halves, found["KeySchema"], types)
-        projection = found["Projection"]["ProjectionType"]
-        if projection != "ALL":
-            yield f"index {index.name!r} projects {projection}, declared ALL"
-
-
-def _schema_differences(
-    what: str,
-    halves: tuple[tuple[KeyColumn, ...], tuple[KeyColumn, ...]],
-    schema: list[dict[str, str]],
-    types: Mapping[str, str],
-) -> Iterator[str]:
-    for role, kind, columns in zip(("partition key", "sort key"), ("HASH", "RANGE"), halves, strict=True):
-        names = [each["AttributeName"] for each in schema if each["KeyType"] == kind]
-        declared = ", ".join(f"{column.name!r} ({column.attribute_type})" for column in columns) or "none"
-        stored = ", ".join(f"{name!r} ({types.get(name)})" for name in names) or "none"
-        if declared != stored:
-            yield f"{what} has the {role} {stored}, declared {declared}"
+def mismatch(diff: TableDiff) -> TableMismatch:
+    """Make the error for a table of another shape."""
+    return TableMismatch(
+        f"table {diff.table!r} exists and has another shape: {'; '.join(diff.differences)}",
+        hint="declare the Table as it is, or use another name: Store(table, name=...); store.add_index(...) makes a "
+        "global index that is missing",
+        table=diff.table,
+        differences=diff.differences,
+    )

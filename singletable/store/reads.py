@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Literal, TypeVar, overload
 
 from singletable.entity import Entity
@@ -149,6 +150,33 @@ class Reads(Running):
         `transactional` all are read as they stand at one moment, a hundred at most, for twice the price.
         """
         return self.run(self._verbs.get_many(refs, missing, consistent, transactional))
+
+    @overload
+    def hydrate(
+        self, what: Rows[E] | Iterable[E], *, missing: Literal["skip", "raise"] = ..., consistent: bool = ...
+    ) -> tuple[E, ...]: ...
+    @overload
+    def hydrate(
+        self, what: Rows[E] | Iterable[E], *, missing: Literal["hole"], consistent: bool = ...
+    ) -> tuple[E | None, ...]: ...
+    @overload
+    def hydrate(
+        self, what: Iterable[Ref[E]], *, missing: Literal["skip", "raise"] = ..., consistent: bool = ...
+    ) -> tuple[E, ...]: ...
+    @overload
+    def hydrate(
+        self, what: Iterable[Ref[E]], *, missing: Literal["hole"], consistent: bool = ...
+    ) -> tuple[E | None, ...]: ...
+    def hydrate(
+        self, what: Rows[Any] | Iterable[Any], *, missing: Missing = "skip", consistent: bool = False
+    ) -> tuple[Any, ...]:
+        """Read the whole entities behind what an index or `only` gave, in the same order, a hundred a request.
+
+        Each is read from the table by its primary key, as it is now; each key is asked for once. One that is gone
+        meanwhile is left out (`missing="skip"`), None ("hole") or NotFound ("raise"); ForeignItem where another
+        entity's item stands now.
+        """
+        return self.run(self._verbs.hydrate(what, missing, consistent))
 
     @overload
     def query(self, a: Query[A], /, *, merged: bool = ...) -> Rows[A]: ...

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from singletable.entity import Entity
+from singletable.indexes import GlobalIndex
 from singletable.operations.guarding import UniqueReport
-from singletable.operations.tables import CreateTable, DeleteTable
+from singletable.operations.shape import TableDiff
+from singletable.operations.tables import CreateTable, DeleteTable, DiffTable
 from singletable.store.running import Running
 
 __all__ = ["Tables"]
@@ -19,6 +21,23 @@ class Tables(Running):
         Does nothing where it exists in this shape; TableMismatch where it has another.
         """
         self.run(CreateTable(self.table))
+
+    def diff_table(self) -> TableDiff:
+        """Compare the table with its declaration and change nothing; the answer is true where they differ.
+
+        Keys and their types, and each index with its keys and projection, are compared. TableMissing where there is
+        none.
+        """
+        return self.run(DiffTable(self.table))
+
+    def add_index(self, index: GlobalIndex, *, timeout: float = 3600.0) -> None:
+        """Make a global index that the live table lacks, and wait until DynamoDB has filled it.
+
+        Does nothing where it is there in this shape; TableMismatch where it has another. Items that were written before
+        their class had a key on the index have no attributes for it: write each once more. ServiceError after `timeout`
+        seconds; DynamoDB goes on, and calling it again waits on.
+        """
+        self.run(self._verbs.add_index(index, timeout))
 
     def delete_table(self) -> None:
         """Drop the table with everything in it and wait until it is gone. TableMissing where there is none."""

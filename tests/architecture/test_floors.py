@@ -34,8 +34,8 @@ KEYS = (
 OPERATIONS = rooms(
     """
     context sending actions drafts writing commit carrying counters guards increment get create subjects put
-    delete check outcome update query merge collection scan many snapshot get_many create_many batch tables by_value
-    guarding abreast siblings receipts transact standing once
+    delete check outcome update fetching query merge collection scan many snapshot get_many create_many batch shape
+    tables add_index by_value guarding abreast siblings receipts transact standing once
     """
 )
 VALUES = rooms(
@@ -49,7 +49,7 @@ DECLARING = rooms(
     annotations increments indexes scopes layouts queries numbering checks uniques schema patterns
     """
 )
-ENTITIES = rooms("building describing pydantic_schema entity members slots gathering mapping dictionaries")
+ENTITIES = rooms("children building describing pydantic_schema entity members slots gathering mapping dictionaries")
 ROOMS = (".running", ".reads", ".writes", ".transactions", ".tables", "")
 STORES = tuple(f"{store}{room}" for store in ("store", "aio") for room in ROOMS)
 

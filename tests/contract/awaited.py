@@ -68,7 +68,8 @@ class Blocking:
             return found
 
         def verb(*args: Any, **options: Any) -> Any:
-            answer: Any = found(*args, **options)
+            given = [each._rows if isinstance(each, BlockingRows) else each for each in args]
+            answer: Any = found(*given, **options)
             if isinstance(answer, AsyncStore):
                 return Blocking(answer, self.loop)
             if isinstance(answer, AsyncRows):

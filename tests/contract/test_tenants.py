@@ -176,7 +176,7 @@ VERBS: Mapping[str, Case] = {
 }
 """What each verb does for one tenant."""
 
-ON_THE_TABLE = {"create_table", "delete_table", "scan", "backfill_unique"}
+ON_THE_TABLE = {"create_table", "delete_table", "diff_table", "add_index", "scan", "backfill_unique"}
 """Verbs that concern every tenant, so that a scoped store refuses them."""
 
 NO_VERBS = {"local", "scoped", "table", "name", "close"}

@@ -100,9 +100,10 @@ def test_every_option_is_described(owner: str) -> None:
 
 def test_index_options_are_described() -> None:
     """An index takes what its docstring names, and nothing that the reader is not told of."""
-    assert set(inspect.signature(GlobalIndex).parameters) == {"name", "pk", "sk"}
-    assert set(inspect.signature(LocalIndex).parameters) == {"name", "sk"}
+    assert set(inspect.signature(GlobalIndex).parameters) == {"name", "pk", "sk", "projection"}
+    assert set(inspect.signature(LocalIndex).parameters) == {"name", "sk", "projection"}
     assert "`GSI1PK`" in page("keys.md")
+    assert "| `projection=` |" in page("indexes.md")
 
 
 @pytest.mark.parametrize("verb", [name for name in vars(Store) if not name.startswith("_")])

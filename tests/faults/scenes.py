@@ -27,6 +27,7 @@ from singletable import (
     Update,
 )
 from tests.contract.awaited import Blocking
+from tests.contract.behind import sibling
 
 __all__ = ["SCENES", "Account", "Entry", "Invoice", "Scene", "bank"]
 
@@ -171,6 +172,18 @@ def three() -> list[Account]:
 def three_accounts(store: Store) -> None:
     """Store three accounts."""
     store.put_many(three())
+
+
+def without_index(store: Store) -> None:
+    """Make the table without its index, and store the account of most scenes."""
+    sibling(store, Table("bank")).create_table()
+    account(store)
+
+
+def add_and_query(store: Store) -> list[Account]:
+    """Add the index, and read by it."""
+    store.add_index(gsi1)
+    return store.query(Account.by_owner(owner="ann")).all()
 
 
 def nothing(_: Store) -> None:
@@ -498,6 +511,26 @@ SCENES: tuple[Scene, ...] = (
         before=(False,),
         after=(True,),
         result=lambda made: made is None,
+        in_steps=True,
+        made=False,
+    ),
+    Scene(
+        "diff_table",
+        nothing,
+        lambda store: store.diff_table(),
+        tables,
+        before=(True,),
+        after=(True,),
+        result=lambda diff: not diff and diff.extra_indexes == (),
+    ),
+    Scene(
+        "add_index",
+        without_index,
+        add_and_query,
+        accounts,
+        before=(BASIC,),
+        after=(BASIC,),
+        result=lambda found: [each.name for each in found] == ["a"],
         in_steps=True,
         made=False,
     ),

@@ -36,9 +36,9 @@ def plain(found: Any) -> Callable[..., Any]:
 
 
 def parameters(function: Callable[..., Any]) -> list[tuple[str, Any, Any, Any]]:
-    """List the parameters of a function: name, kind, default and annotation."""
+    """List the parameters of a function: name, kind, default and annotation; rows of either colour are rows."""
     given = inspect.signature(function).parameters.values()
-    return [(each.name, each.kind, each.default, each.annotation) for each in given]
+    return [(each.name, each.kind, each.default, re.sub("AsyncRows", "Rows", str(each.annotation))) for each in given]
 
 
 @pytest.mark.parametrize(("sync", "awaited"), [(Store, AsyncStore), (Rows, AsyncRows)])

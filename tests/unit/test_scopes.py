@@ -37,6 +37,7 @@ from singletable import (
 )
 from singletable.aio import AsyncStore
 from singletable.mapping import mapper_of
+from singletable.operations.add_index import AddIndex
 from singletable.operations.batch import DeleteMany, PutMany
 from singletable.operations.by_value import GetByValue, unique_ref
 from singletable.operations.check import Check
@@ -54,7 +55,7 @@ from singletable.operations.put import Put
 from singletable.operations.query import Count, Pages, ReadPage, request
 from singletable.operations.scan import Scan
 from singletable.operations.standing import Reading
-from singletable.operations.tables import CreateTable, DeleteTable
+from singletable.operations.tables import CreateTable, DeleteTable, DiffTable
 from singletable.operations.transact import Transact
 from singletable.operations.update import Update
 from singletable.scopes import KEPT, Scope
@@ -355,7 +356,7 @@ def is_protocol(given: object) -> bool:
     return bool(getattr(given, "_is_protocol", False))
 
 
-WHOLE = {"CreateTable", "DeleteTable"}
+WHOLE = {"AddIndex", "CreateTable", "DeleteTable", "DiffTable"}
 INNER = {"WriteBatch", "ReadBatch"}
 """What is given requests, not entities, references or queries."""
 
@@ -375,7 +376,9 @@ def test_no_operation_is_run_while_the_scope_is_open(name: str) -> None:
         next(OPERATIONS[name].steps(context_of(app, None)))
 
 
-@pytest.mark.parametrize("operation", [CreateTable(app), DeleteTable(), Scan(Order).open()])
+@pytest.mark.parametrize(
+    "operation", [CreateTable(app), DeleteTable(), DiffTable(app), AddIndex(app, gsi1), Scan(Order).open()]
+)
 def test_a_scoped_store_leaves_the_table_alone(operation: Any) -> None:
     """What concerns every tenant is refused there."""
     with pytest.raises(UsageError, match="the whole table"):

@@ -21,7 +21,9 @@ from singletable import (
     Entity,
     Field,
     Gathering,
+    GlobalIndex,
     Key,
+    LocalIndex,
     Operand,
     Put,
     Query,
@@ -30,6 +32,7 @@ from singletable import (
     Size,
     Store,
     Table,
+    TableDiff,
     Transact,
     Transaction,
     TransactionFailed,
@@ -246,6 +249,15 @@ assert_type(store.get_many(*[ref, ref]), tuple[Order | None, ...])
 assert_type(store.get_many(*[ref, ref], missing="skip"), tuple[Order, ...])
 assert_type(store.get_many(*[ref, ref], missing="raise"), tuple[Order, ...])
 assert_type(store.create_many([order, order]), tuple[Order, ...])
+assert_type(store.hydrate(store.query(query)), tuple[Order, ...])
+assert_type(store.hydrate([order, order], missing="hole", consistent=True), tuple[Order | None, ...])
+assert_type(store.hydrate([ref], missing="raise"), tuple[Order, ...])
+assert_type(store.hydrate(store.query(users, query), missing="raise"), tuple[User | Order, ...])
+assert_type(store.diff_table(), TableDiff)
+assert_type(store.diff_table().addable, tuple[GlobalIndex, ...])
+store.add_index(GlobalIndex("GSI2", projection="keys"), timeout=60)
+GlobalIndex("GSI3", projection=["status", "total"])
+LocalIndex("LSI1", projection=("status",))
 store.put_many([order], progress=lambda done, total: None)
 store.create_many([ann], progress=print)
 store.delete_many([order, ref])
@@ -265,6 +277,9 @@ async def awaited(later: AsyncStore) -> None:
     assert_type(later.query(home(user_id="u1")), AsyncRows[User | Order])
     assert_type(await later.scan(Order, segments=2).all(), list[Order])
     assert_type(await later.create_many([order, order]), tuple[Order, ...])
+    assert_type(await later.hydrate(later.query(query)), tuple[Order, ...])
+    assert_type(await later.hydrate([ref], missing="hole"), tuple[Order | None, ...])
+    assert_type(await later.diff_table(), TableDiff)
     async for each in later.query(query):
         assert_type(each, Order)
 

@@ -12,7 +12,9 @@ import pytest
 import singletable.operations
 from singletable.errors import OutcomeUnknown, ServiceError, SingleTableError, Unprocessed
 from singletable.gathering import Collection
+from singletable.indexes import GlobalIndex
 from singletable.mapping import to_item
+from singletable.operations.add_index import AddIndex
 from singletable.operations.batch import DeleteMany, PutMany
 from singletable.operations.by_value import GetByValue, unique_ref
 from singletable.operations.check import Check
@@ -29,8 +31,9 @@ from singletable.operations.once import Assign, CreateOnce, GetOrCreate, Prepare
 from singletable.operations.put import Put
 from singletable.operations.query import Count, Pages, ReadPage
 from singletable.operations.scan import Scan
+from singletable.operations.shape import index_definition
 from singletable.operations.standing import Reading
-from singletable.operations.tables import CreateTable, DeleteTable
+from singletable.operations.tables import CreateTable, DeleteTable, DiffTable
 from singletable.operations.transact import Transact
 from singletable.operations.update import Update
 from singletable.wire import Call, Refusal, Steps
@@ -44,6 +47,7 @@ ORDER_AT = Order.at(user_id="u1", order_id=7)
 ANNE = Member(member_id="ann", email="a@b.c")
 ANNE_AT = Member.at(member_id="ann")
 ORDERS = Order.key(user_id="u1")
+gsi2 = GlobalIndex("GSI2")
 
 
 class Home(Collection, pk="#USER#{user_id}"):
@@ -95,8 +99,13 @@ OPERATIONS: list[Callable[[], Any]] = [
     lambda: BackfillUnique(Member),
     lambda: Gather(Home.of(user_id="u1")),
     lambda: CreateTable(shop),
+    lambda: DiffTable(shop),
+    lambda: AddIndex(shop, gsi2),
     DeleteTable,
 ]
+
+GSI2 = {**index_definition(shop, gsi2), "IndexStatus": "ACTIVE"}
+TYPES = [{"AttributeName": name, "AttributeType": "S"} for name in ("GSI2PK", "GSI2SK")]
 
 KNOWN = (
     "ConditionalCheckFailedException",
@@ -127,6 +136,8 @@ class Answering(Player):
             raise self.trouble()
         if call.method == "describe_table" and self.calls[0].method == "delete_table":
             raise missing()
+        if call.method == "describe_table" and "update_table" in [each.method for each in self.calls]:
+            return {"Table": {**described()["Table"], "GlobalSecondaryIndexes": [GSI2], "AttributeDefinitions": TYPES}}
         key = call.params.get("Key", {})
         item = order_item(7) if key.get("SK", {}).get("S", "").startswith("#ORDER") else user_item()
         item = to_item(ANNE) if key.get("PK", {}).get("S", "").startswith("#MEMBER") else item
@@ -142,6 +153,7 @@ class Answering(Player):
             "batch_get_item": {"Responses": {}},
             "batch_write_item": {},
             "create_table": {},
+            "update_table": {},
             "describe_table": described(),
             "delete_table": {},
         }

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from singletable.errors import OutcomeUnknown, ServiceError, TableMismatch, TableMissing
-from singletable.operations.tables import CreateTable, DeleteTable, definition, differences
+from singletable.operations.shape import compare, definition
+from singletable.operations.tables import CreateTable, DeleteTable
 from singletable.wire import Refusal
 from tests.unit.operations.playing import NAME, Player, context, failed, lost, missing, play, throttled
 from tests.unit.operations.shop import orders, projects, shop
@@ -105,17 +106,19 @@ def test_types_and_projections_are_compared() -> None:
         "AttributeDefinitions": [*types, *numbers],
         "GlobalSecondaryIndexes": [{**gsi1, "Projection": {"ProjectionType": "KEYS_ONLY"}}],
     }
-    assert list(differences(shop, odd)) == [
+    assert compare(shop, odd, NAME).differences == (
         "the table has the sort key 'SK' (N), declared 'SK' (S)",
         "index 'GSI1' projects KEYS_ONLY, declared ALL",
-    ]
+    )
 
 
 def test_further_indexes_do_no_harm() -> None:
     """An index that is not declared is no difference."""
     (gsi1,) = SHAPE["GlobalSecondaryIndexes"]
     more = {**SHAPE, "GlobalSecondaryIndexes": [gsi1, {**gsi1, "IndexName": "GSI2"}]}
-    assert list(differences(shop, more)) == []
+    diff = compare(shop, more, NAME)
+    assert not diff
+    assert diff.extra_indexes == ("GSI2",)
 
 
 def test_other_keys_are_defined_as_declared() -> None:
@@ -134,7 +137,7 @@ def test_other_keys_are_defined_as_declared() -> None:
 
 def test_a_table_that_never_becomes_active() -> None:
     """Waiting ends after five minutes of looks, two seconds apart at most."""
-    player = Player({}, *([described("CREATING")] * 150))
+    player = Player({}, *([described("CREATING")] * 154))
     with pytest.raises(ServiceError, match="did not become active"):
         player.play(CreateTable(shop).steps(context()))
     assert max(player.pauses) == 2.0
@@ -187,14 +190,14 @@ def test_a_throttled_drop_is_no_earlier_try() -> None:
 
 def test_a_table_that_stays_in_use() -> None:
     """Waiting until a table can be dropped is bounded."""
-    player = Player(*([IN_USE] * 150))
+    player = Player(*([IN_USE] * 154))
     with pytest.raises(ServiceError, match="still in use"):
         player.play(DeleteTable().steps(context()))
 
 
 def test_a_table_that_never_goes() -> None:
     """Waiting for the end of a table is bounded too."""
-    player = Player({}, *([described("DELETING")] * 150))
+    player = Player({}, *([described("DELETING")] * 154))
     with pytest.raises(ServiceError, match="still being deleted"):
         player.play(DeleteTable().steps(context()))
 

@@ -32,14 +32,16 @@ from singletable import (
 from singletable.operations.check import Check
 from singletable.operations.create import Create
 from singletable.operations.delete import Delete
+from singletable.operations.get_many import GetMany
 from singletable.operations.once import Assign, CreateOnce, GetOrCreate, Prepare
 from singletable.operations.put import Put
 from singletable.operations.standing import Attempt, Committing, Reading, operations_of
 from singletable.operations.transact import Transact
 from singletable.operations.update import Update
+from singletable.verbs import Verbs
 from singletable.wire import Reason, Refusal
 from tests.unit.operations.playing import NOW, Player, condition_failed, context, lost, play, to_run_again, unconnected
-from tests.unit.operations.shop import PLACED, Invoice, Order, User, order_item, user_item
+from tests.unit.operations.shop import PLACED, Invoice, Order, User, order_item, shop, user_item
 
 ANN = User(user_id="u1", name="Ann")
 AT = User.at(user_id="u1")
@@ -487,6 +489,60 @@ class TestBuilding:
         assert operations_of([TWO[0]]) == (TWO[0],)
         with pytest.raises(UsageError, match="wanted a list or tuple"):
             operations_of(built)
+
+
+class TestReading:
+    def test_conflicts_pass_or_are_given_up(self) -> None:
+        """Reading at one moment is tried again where a writer is there, and given up in the end."""
+        found = {"Responses": [{"Item": user_item()}, {}]}
+        many = GetMany((AT, BOB, AT), transactional=True)
+        player = Player(cancelled("TransactionConflict", "None"), found)
+        assert player.play(many.steps(context())) == (ANN, None, ANN)
+        assert len(player.pauses) == 1
+        with pytest.raises(ServiceError, match="16 times"):
+            play(many.steps(context()), *[cancelled("TransactionConflict", "None")] * 16)
+        with pytest.raises(ServiceError, match="AccessDenied: because"):
+            play(many.steps(context()), cancelled("AccessDenied", "None"))
+        assert play(GetMany((), transactional=True).steps(context()))[0] == ()
+
+    def test_keys_that_are_never_answered(self) -> None:
+        """Where what a write depends on is not answered, the transaction is Throttled, and nothing is written."""
+        paid = Order.status.set("PAID")
+        updates = [Update(Order.at(user_id="u1", order_id=number), paid) for number in (1, 2)]
+        keys = [update.ref.key for update in updates]
+        left = {"Responses": {}, "UnprocessedKeys": {"shop-test": {"Keys": keys}}}
+        with pytest.raises(Throttled, match="2 of the 2 keys"):
+            play(Transact(*updates).steps(context()), *[left] * 10)
+
+    def test_reads_of_other_kinds_are_made_together(self) -> None:
+        """A read of an item and a look for the highest number go at the same time; an error of one is its own."""
+        update = Update(Order.at(user_id="u2", order_id=1), Order.status.set("PAID"))
+        player = Player({"Item": order_item(1, user="u2", GSI1PK="#ORDERS#u2")}, {"Items": []}, {})
+        assert player.play(Transact(update, Create(ORDER)).steps(context()))[1].order_id == 1
+        assert player.at_most == [8]
+        with pytest.raises(TransactionFailed) as caught:
+            play(Transact(update, Create(ORDER)).steps(context()), {}, {"Items": []})
+        assert [(type(error), error.index) for error in caught.value.exceptions] == [(NotFound, 0)]
+
+    @pytest.mark.parametrize("given", ["x", None, ANN, AT], ids=repr)
+    def test_what_is_no_operation(self, given: Any) -> None:
+        """`run` takes operations alone, and says so."""
+        verbs = Verbs(shop, None, lambda: NOW)
+        with pytest.raises(UsageError, match="wanted an operation"):
+            verbs.checked(given)
+        with pytest.raises(UsageError, match="wanted an entity"):
+            verbs.checked(Create(given) if given is not ANN else Create(AT))
+        with pytest.raises(UsageError, match="transactional="):
+            verbs.get_many([AT], "hole", False, given)
+
+    def test_what_an_operation_is_about(self) -> None:
+        """Operations are made of references or entities, whatever else is told where they are made."""
+        makes: list[Any] = [Delete, Check, Update]
+        for make in makes:
+            with pytest.raises(UsageError, match="wanted a reference or an entity"):
+                make("x")
+        assert Delete(ANN).ref == Check(ANN).ref == Update(ANN, RENAMED).ref == AT
+        assert (Update(ANN, RENAMED).loaded, Update(AT, {"name": "Bob"}).loaded) == (ANN, None)
 
 
 class TestFailed:
