@@ -6,6 +6,7 @@ Operations can be pickled, and their references with them: by class and parts, s
 from __future__ import annotations
 
 import copyreg
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 from singletable.entity import Entity, left_out, parts_of
@@ -34,12 +35,13 @@ def loaded_of(what: Ref[E] | E) -> E | None:
     return None if isinstance(what, Ref) or left_out(what) is not None else what
 
 
-def _reduced(ref: Ref[Any]) -> tuple[object, ...]:
+def _reduced(ref: Ref[Any]) -> tuple[Callable[..., Ref[Any]], tuple[Any, ...]]:
     return _again, (ref.entity, ref.parts)
 
 
-def _again(entity: Any, parts: tuple[tuple[str, Any], ...]) -> Any:
-    return entity.at(**{name: value for name, value in parts if value is not None})
+def _again(entity: Any, parts: tuple[tuple[str, Any], ...]) -> Ref[Any]:
+    ref: Ref[Any] = entity.at(**{name: value for name, value in parts if value is not None})
+    return ref
 
 
 copyreg.pickle(Ref, _reduced)
