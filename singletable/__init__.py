@@ -41,6 +41,8 @@ from singletable.errors import (
     TagClash,
     TemplateError,
     Throttled,
+    TokenReused,
+    TransactionFailed,
     UniqueViolation,
     UnknownField,
     UnknownPart,
@@ -59,10 +61,17 @@ from singletable.indexes import GlobalIndex, IndexWarning, LocalIndex
 from singletable.mapping import from_item, to_item
 from singletable.operands import Operand
 from singletable.operations.by_value import UniqueRef, unique_ref
+from singletable.operations.check import Check
+from singletable.operations.create import Create
+from singletable.operations.delete import Delete
+from singletable.operations.get import Get
 from singletable.operations.guarding import UniqueReport
 from singletable.operations.page import Page
+from singletable.operations.put import Put
 from singletable.operations.scan import Scan
 from singletable.operations.shape import TableDiff
+from singletable.operations.transact import Transact
+from singletable.operations.update import Update
 from singletable.patterns import BoundKey, Key, pattern
 from singletable.places import Element, size
 from singletable.queries import Query, Ref
@@ -70,6 +79,7 @@ from singletable.rows import Rows
 from singletable.schema import Table
 from singletable.stamped import CreatedAt, ExpiresAt, UpdatedAt, Version
 from singletable.store import Store
+from singletable.store.transactions import Transaction
 from singletable.uniques import Unique
 
 __all__ = [
@@ -78,14 +88,17 @@ __all__ = [
     "BadCursor",
     "BoundKey",
     "Change",
+    "Check",
     "Collection",
     "CollectionKey",
     "Condition",
     "ConditionFailed",
     "ConfigurationError",
     "CorruptItem",
+    "Create",
     "CreatedAt",
     "DeclarationError",
+    "Delete",
     "Element",
     "Entity",
     "ExpiresAt",
@@ -94,6 +107,7 @@ __all__ = [
     "FieldValueError",
     "ForeignItem",
     "Gathering",
+    "Get",
     "GlobalIndex",
     "IndexWarning",
     "ItemTooLarge",
@@ -111,6 +125,7 @@ __all__ = [
     "Page",
     "PartHole",
     "PlaceMissing",
+    "Put",
     "Query",
     "QueryError",
     "RangeClash",
@@ -132,6 +147,10 @@ __all__ = [
     "TagClash",
     "TemplateError",
     "Throttled",
+    "TokenReused",
+    "Transact",
+    "Transaction",
+    "TransactionFailed",
     "Ulid",
     "Unique",
     "UniqueRef",
@@ -142,6 +161,7 @@ __all__ = [
     "Unprocessed",
     "Unreachable",
     "UnresolvedName",
+    "Update",
     "UpdatedAt",
     "UsageError",
     "Uuid7",

@@ -32,13 +32,28 @@ from singletable.queries import Ref, refer
 from singletable.schema import Declared, Table, model_of, primary_of
 from singletable.wire import AttributeValue
 
-__all__ = ["Entity", "assemble", "changed", "evolve", "fields", "left_out", "parts_of", "values_of"]
+__all__ = [
+    "ASSIGNED",
+    "Entity",
+    "assemble",
+    "changed",
+    "evolve",
+    "fields",
+    "given_out",
+    "left_out",
+    "parts_of",
+    "values_of",
+    "with_numbers",
+]
 
 E = TypeVar("E", bound="Entity")
 
 FIELD_TEXT = re.compile(r"\s*(\w+\s*\.\s*)*Field\s*\[")
 CLASS_TEXT = re.compile(r"\s*(\w+\s*\.\s*)*ClassVar\b")
 OURS = ("at", "describe")
+
+ASSIGNED = "!assigned"
+"""What an entity carries hidden, and never stores: the numbers that were drawn for it before it is created."""
 
 
 @dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(Field,))
@@ -194,6 +209,20 @@ def changed(entity: E, changes: Mapping[str, object]) -> E:
     if missing is not None:
         kept = {name: value for name, value in kept.items() if not isinstance(entity.__fields__[name], computed)}
     return assemble(type(entity), {**kept, **changes}, getattr(entity, "_hidden", {}), missing)
+
+
+def with_numbers(entity: E, numbers: Mapping[str, int]) -> E:
+    """Make an entity that has its numbers, and knows that they were drawn for it."""
+    made = changed(entity, numbers)
+    marks = {ASSIGNED: {"M": {name: {"N": str(number)} for name, number in numbers.items()}}}
+    object.__setattr__(made, "_hidden", {**getattr(entity, "_hidden", {}), **marks})
+    return made
+
+
+def given_out(entity: Entity) -> Mapping[str, int]:
+    """Give the numbers that were drawn for an entity before it is created."""
+    marks = getattr(entity, "_hidden", {}).get(ASSIGNED, {}).get("M", {})
+    return {name: int(number["N"]) for name, number in marks.items()}
 
 
 def left_out(entity: Entity) -> frozenset[str] | None:

@@ -7,16 +7,28 @@ from datetime import timedelta
 from typing import Any, TypeAlias, TypeVar
 
 from singletable.cursors import Signing
-from singletable.entity import Entity, parts_of
+from singletable.entity import Entity
 from singletable.errors import UsageError, kind_of
 from singletable.gathering import Collection, Gathering
 from singletable.indexes import GlobalIndex, LocalIndex
 from singletable.operations.by_value import UniqueRef
+from singletable.operations.check import Check
+from singletable.operations.create import Create
+from singletable.operations.delete import Delete
+from singletable.operations.get import Get
+from singletable.operations.put import Put
+from singletable.operations.standing import Reading
+from singletable.operations.subjects import subject
+from singletable.operations.transact import Transact
+from singletable.operations.update import Update
 from singletable.queries import Query, Ref
 from singletable.schema import Table, kinds_of, model_of
 from singletable.scopes import Scope
 
 __all__ = ["CursorKey", "Handed", "check_name", "check_table", "flag", "seconds", "signing_of"]
+
+STORING = (Create, Put)
+REFERRING = (Get, Update, Delete, Check, Reading)
 
 T = TypeVar("T")
 E = TypeVar("E", bound=Entity)
@@ -92,8 +104,7 @@ class Handed:
         if not isinstance(what, Entity):
             hint = f"such as {self._example(what, 'at')}"
             raise UsageError(f"given {_given(what)}, wanted a reference or an entity", hint=hint)
-        entity = self.own(what)
-        return type(entity).at(**parts_of(entity, model_of(type(entity)).primary.parts))
+        return subject(self.own(what))
 
     def all_referred(self, what: Iterable[Ref[E] | E]) -> tuple[Ref[E], ...]:
         """Take many references or entities."""
@@ -104,6 +115,18 @@ class Handed:
         pairs = [(each, self.referred(each)) for each in _listed(what)]
         given = {ref: each for each, ref in pairs if not isinstance(each, Ref) and _is_counted(each)}
         return tuple(ref for _, ref in pairs), given
+
+    def operation(self, operation: Any) -> None:
+        """Take an operation, which was made by a user or by a verb: what it is about is checked as by the verbs."""
+        if isinstance(operation, Transact):
+            for each in operation.operations:
+                self.operation(each)
+        elif type(operation) in STORING:
+            self.own(operation.entity)
+        elif type(operation) in REFERRING:
+            self.ref(operation.ref)
+        elif not hasattr(operation, "steps"):
+            raise UsageError(f"given {_given(operation)}, wanted an operation", hint="such as Create(entity)")
 
     def index(self, index: object) -> GlobalIndex:
         """Take a global index of the table."""

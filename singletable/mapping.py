@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from typing import Any, Generic, Literal, TypeVar
 
 from singletable.codecs import CodecError
-from singletable.entity import Entity, assemble, changed, left_out, parts_of, values_of
+from singletable.entity import ASSIGNED, Entity, assemble, changed, left_out, parts_of, values_of
 from singletable.errors import (
     CorruptItem,
     FieldNotLoaded,
@@ -135,6 +135,7 @@ class Mapper(Generic[E]):
         _check_whole(self.model, entity)
         values = values_of(entity)
         item: Item = dict(getattr(entity, "_hidden", {}))
+        item.pop(ASSIGNED, None)
         if self.model.tag is not None and self.model.table.tag is not None:
             item[self.model.table.tag] = {"S": self.model.tag}
         for attribute, name, encode in self.writers:

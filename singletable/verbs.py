@@ -12,7 +12,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Protocol, TypeAlias, TypeVar, cast, get_args
 
-from singletable.entity import Entity, left_out
+from singletable.entity import Entity
 from singletable.errors import ConfigurationError, UsageError, kind_of
 from singletable.expressions import Change, Condition
 from singletable.forking import forget_in_child
@@ -32,12 +32,14 @@ from singletable.operations.get_many import GetMany, Missing
 from singletable.operations.guarding import BackfillUnique
 from singletable.operations.many import Progress
 from singletable.operations.merge import CountAll, First, Queries
+from singletable.operations.once import Assign, CreateOnce, GetOrCreate, Prepare
 from singletable.operations.page import TakePage
 from singletable.operations.put import Put
 from singletable.operations.scan import Scan
-from singletable.operations.update import Update, changes_of
+from singletable.operations.transact import Transact
+from singletable.operations.update import Update
 from singletable.queries import Query, Ref
-from singletable.schema import Table, model_of
+from singletable.schema import Table
 from singletable.wire import Steps
 
 __all__ = [
@@ -149,9 +151,34 @@ class Verbs:
         """Make the operation of `one`."""
         return One(self.get(ref, consistent), ref)
 
-    def create(self, entity: E) -> Create[E]:
+    def checked(self, operation: Operation[T]) -> Operation[T]:
+        """Take an operation to run: what it is about must be of this store's table."""
+        self.handed.operation(operation)
+        return operation
+
+    def create(self, entity: E, token: str | None) -> Operation[E]:
         """Make the operation of `create`."""
-        return Create(self.handed.own(entity))
+        own = self.handed.own(entity)
+        return Create(own) if token is None else CreateOnce(own, token)
+
+    def get_or_create(self, entity: E) -> GetOrCreate[E]:
+        """Make the operation of `get_or_create`."""
+        return GetOrCreate(self.handed.own(entity))
+
+    def transact(self, operations: Iterable[Any], token: str | None) -> Transact:
+        """Make the operation of `transact`."""
+        made = Transact(*operations, token=token)
+        self.handed.operation(made)
+        return made
+
+    def prepare(self, operation: T) -> Prepare[T]:
+        """Make the operation of `prepare`."""
+        self.handed.operation(operation)
+        return Prepare(operation)
+
+    def assign(self, entity: E) -> Assign[E]:
+        """Make the operation of `assign`."""
+        return Assign(self.handed.own(entity))
 
     def put(self, entity: E, when: Condition | None) -> Put[E]:
         """Make the operation of `put`."""
@@ -161,19 +188,20 @@ class Verbs:
         self, what: Ref[E] | E, changes: Iterable[Change | Mapping[str, object]], when: Condition | None
     ) -> Operation[E]:
         """Make the operation of `update`, which gives the new entity when it is run alone."""
-        ref = self.handed.referred(what)
-        given = None if isinstance(what, Ref) else what
-        loaded = None if given is None or left_out(given) is not None else given
-        made = Update(ref, changes_of(model_of(ref.entity), changes), when, loaded, given=given)
-        return cast("Operation[E]", made)
+        self.handed.referred(what)
+        return cast("Operation[E]", Update(what, *changes, when=when))
 
     def delete(self, what: Ref[E] | E, when: Condition | None) -> Delete[E]:
         """Make the operation of `delete`."""
-        return Delete(self.handed.referred(what), when, given=None if isinstance(what, Ref) else what)
+        self.handed.referred(what)
+        return Delete(what, when)
 
-    def get_many(self, refs: Iterable[Ref[E]], missing: Missing, consistent: bool) -> GetMany[E]:
+    def get_many(self, refs: Iterable[Ref[E]], missing: Missing, consistent: bool, transactional: bool) -> GetMany[E]:
         """Make the operation of `get_many`."""
-        return GetMany(tuple(map(self.handed.ref, refs)), _missing("get_many", missing), flag(consistent))
+        if not isinstance(transactional, bool):
+            raise UsageError(f"get_many(transactional=) was given {kind_of(transactional)}, wanted True or False")
+        missing = _missing("get_many", missing)
+        return GetMany(tuple(map(self.handed.ref, refs)), missing, flag(consistent), transactional)
 
     def hydrate(self, what: Iterable[Ref[E] | E], missing: Missing, consistent: bool) -> GetMany[E]:
         """Make the operation of `hydrate`."""

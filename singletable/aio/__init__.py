@@ -8,6 +8,7 @@ from typing import Never
 from singletable.aio.pages import Paged
 from singletable.aio.reads import Reads
 from singletable.aio.tables import Tables
+from singletable.aio.transactions import AsyncTransaction, Transactions
 from singletable.aio.writes import Writes
 from singletable.errors import ConfigurationError
 from singletable.handed import check_table
@@ -15,10 +16,10 @@ from singletable.rows import AsyncRows
 from singletable.schema import Table
 from singletable.verbs import Clock, CursorKey, utc_now
 
-__all__ = ["AsyncRows", "AsyncStore"]
+__all__ = ["AsyncRows", "AsyncStore", "AsyncTransaction"]
 
 
-class AsyncStore(Reads, Paged, Writes, Tables):
+class AsyncStore(Reads, Paged, Writes, Transactions, Tables):
     """A table in one place, for asyncio: `async with AsyncStore(app) as store`, or make one and use it.
 
     `session` is an aiobotocore session and `client` an aiobotocore client that is open; everything else is as for

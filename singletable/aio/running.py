@@ -72,7 +72,7 @@ class Running:
 
     async def run(self, operation: Operation[T]) -> T:
         """Run any operation and give its result."""
-        return await self._driver.run(operation.steps(self._verbs.context))
+        return await self._driver.run(self._verbs.checked(operation).steps(self._verbs.context))
 
     async def close(self) -> None:
         """Close the client of the running loop; the store can still be used."""

@@ -19,9 +19,21 @@ E = TypeVar("E", bound=Entity)
 class Writes(Running):
     """What a store can write."""
 
-    async def create(self, entity: E) -> E:
-        """Store a new entity and give it back, its numbers drawn. AlreadyExists where its key is taken."""
-        return await self.run(self._verbs.create(entity))
+    async def create(self, entity: E, *, token: str | None = None) -> E:
+        """Store a new entity and give it back, its numbers drawn. AlreadyExists where its key is taken.
+
+        With `token` a request that is delivered again, to any process, is carried out once and gives what is stored;
+        TokenReused where it asks for something else.
+        """
+        return await self.run(self._verbs.create(entity, token))
+
+    async def get_or_create(self, entity: E) -> E:
+        """Store an entity where nothing stands at its key, and give what stands there then: this one or the other.
+
+        Of many that try at once, one stores its entity and all give that one. AlreadyExists where another entity's
+        item, or a number that was deleted, stands there.
+        """
+        return await self.run(self._verbs.get_or_create(entity))
 
     async def put(self, entity: E, *, when: Condition | None = None) -> E:
         """Store an entity in place of what stands there of its own kind; missing numbers are drawn, others kept.

@@ -30,6 +30,8 @@
     ├── ForeignItem                 another entity stands at the key
     ├── SeveralFound                several items where one was looked for
     ├── Unprocessed                 what a batch could not write
+    ├── TransactionFailed           a transaction of which nothing was done
+    ├── TokenReused                 a token that came with another request
     ├── PlaceMissing                a change of what is not there, inside an item
     ├── OutcomeUnknown              a write that may or may not have happened
     ├── SequenceContention          too many writers for one number            ST60xx
@@ -77,6 +79,7 @@ from singletable.errors.operating import (
     VersionConflict,
 )
 from singletable.errors.root import SingleTableError
+from singletable.errors.together import TokenReused, TransactionFailed
 from singletable.errors.values import (
     CorruptItem,
     FieldNotLoaded,
@@ -130,6 +133,8 @@ __all__ = [
     "TagClash",
     "TemplateError",
     "Throttled",
+    "TokenReused",
+    "TransactionFailed",
     "UniqueViolation",
     "UnknownField",
     "UnknownPart",

@@ -10,18 +10,26 @@ __all__ = [
 
 
 class SingleTableError(Exception):
-    """The base of all: `code` names the kind for good, `hint` says how to mend it."""
+    """The base of all: `code` names the kind for good, `hint` says how to mend it.
+
+    In a transaction `index` is the position of the operation it is of, from 0, and `op` the operation as it was given.
+    """
 
     __module__ = "singletable.errors"
     code: ClassVar[str] = "ST0000"
-    message: str
     hint: str
+    index: int | None = None
+    op: object = None
 
     def __init__(self, message: str, *, hint: str = "", **facts: object) -> None:
         super().__init__(message)
-        self.message = message
         self.hint = hint
         self.__dict__.update(facts)
+
+    @property
+    def message(self) -> str:
+        """What was given and what was wanted, without the hint."""
+        return str(self.args[0])
 
     def __init_subclass__(cls) -> None:
         """Let the errors of this package be known by where they are imported from, not by the room they stand in."""

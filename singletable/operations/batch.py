@@ -108,7 +108,7 @@ def _batches(context: Context, entities: list[E], requests: list[dict[str, Any]]
 
 def _deleting(context: Context, ref: Ref[Any], given: Entity | None) -> Callable[[], Steps[None]]:
     def steps() -> Steps[None]:
-        yield from Delete(ref, given=given).steps(context)
+        yield from Delete(ref if given is None else given).steps(context)
 
     return steps
 

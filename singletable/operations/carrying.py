@@ -36,13 +36,12 @@ def carry_out(context: Context, write: Write[T]) -> Steps[T]:
 
 def _run(context: Context, write: Write[T], stamp: Stamp) -> Steps[T]:
     draft = yield from write.draft(context, stamp)
-    tried = 0
     while True:
         ending: Ending[T]
         if draft.alone:
             ending = yield from _sent(context, draft)
         else:
-            ending = yield from _committed(context, draft, stamp, tried)
+            ending = yield from _committed(context, draft, stamp)
         if isinstance(ending, Done):
             return ending.value
         if isinstance(ending, SingleTableError):
@@ -50,7 +49,6 @@ def _run(context: Context, write: Write[T], stamp: Stamp) -> Steps[T]:
         if isinstance(ending, Again):
             yield Pause(ending.pause)
             draft = yield from ending.draft()
-        tried += 1
 
 
 def _sent(context: Context, draft: Draft[T]) -> Steps[Verdict[T]]:
@@ -68,9 +66,9 @@ def _sent(context: Context, draft: Draft[T]) -> Steps[Verdict[T]]:
     return Done(draft.answer(answer.get("Attributes")))
 
 
-def _committed(context: Context, draft: Draft[T], stamp: Stamp, tried: int) -> Steps[Ending[T]]:
+def _committed(context: Context, draft: Draft[T], stamp: Stamp) -> Steps[Ending[T]]:
     """Send a draft as a transaction of its own."""
-    (ending,) = yield from commit(context, [draft], f"{stamp.id}/{tried}", draft.prepared)
+    (ending,) = yield from commit(context, [draft], stamp.id, draft.prepared)
     if isinstance(ending, Done) and draft.after is not None:
         return Done((yield from draft.after()))
     return ending

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from singletable.belonging import check_condition
+from singletable.entity import Entity
 from singletable.expressions import Condition, all_of
 from singletable.operations.actions import Action
 from singletable.operations.carrying import carry_out
 from singletable.operations.context import Context, Stamp
-from singletable.operations.drafts import Draft, Verdict
+from singletable.operations.drafts import Draft, Verdict, changed
 from singletable.operations.expiring import seen
+from singletable.operations.subjects import subject
 from singletable.operations.writing import absent, owned, refused
 from singletable.queries import Ref
 from singletable.schema import model_of
@@ -23,7 +25,7 @@ __all__ = ["Check"]
 E = TypeVar("E")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(init=False, frozen=True, slots=True, eq=False)
 class Check:
     """See to it that an item of this entity stands at a key, and meets a condition.
 
@@ -32,12 +34,15 @@ class Check:
     """
 
     ref: Ref[Any]
-    when: Condition | None = None
-    stamp: Stamp | None = field(default=None, kw_only=True, repr=False)
+    when: Condition | None
+    stamp: Stamp | None = field(repr=False)
 
-    def __post_init__(self) -> None:
-        if self.when is not None:
-            check_condition(self.when, model_of(self.ref.entity).fields, "check(when=)")
+    def __init__(self, what: Ref[Any] | Entity, /, when: Condition | None = None) -> None:
+        ref = subject(what)
+        if when is not None:
+            check_condition(when, model_of(ref.entity).fields, "check(when=)")
+        for name, value in (("ref", ref), ("when", when), ("stamp", None)):
+            object.__setattr__(self, name, value)
 
     def steps(self, context: Context) -> Steps[None]:
         """Send one transaction of a ConditionCheck."""
@@ -53,7 +58,7 @@ class Check:
 
     def draft(self, context: Context, stamp: Stamp) -> Steps[Draft[None]]:
         """Draft the check."""
-        mapper, prepared = context.mapper(self.ref.entity), replace(self, stamp=stamp)
+        mapper, prepared = context.mapper(self.ref.entity), changed(self, stamp=stamp)
 
         def judged(refusal: Refusal) -> Verdict[None]:
             return refused(mapper, seen(mapper.model.table, refusal, stamp.now), prepared, taken=False)
@@ -62,3 +67,6 @@ class Check:
         there = ~absent(mapper.model, stamp.now) if own is None else own
         action = Action("check", context.bound(self.ref).key, all_of((there, self.when)))
         return at_once(Draft(action, answer=lambda _: None, refused=judged, prepared=prepared))
+
+    def told(self, _: object) -> None:
+        """Give nothing."""

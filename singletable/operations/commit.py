@@ -25,7 +25,7 @@ from singletable.operations.sending import send
 from singletable.sizes import item_size
 from singletable.wire import Call, Item, Pause, Reason, Refusal, Steps
 
-__all__ = ["ACTIONS_MOST", "commit", "token_of"]
+__all__ = ["ACTIONS_MOST", "ATTEMPTS", "Endings", "commit", "exhausted", "is_transient", "token_of"]
 
 ACTIONS_MOST = 100
 """A transaction writes at most so many items. Source: AWS, "TransactWriteItems"."""
@@ -64,16 +64,14 @@ class _Element:
 def commit(context: Context, drafts: Sequence[Draft[Any]], name: str, operation: object) -> Steps[Endings]:
     """Write all drafts or none, and give a verdict for each; where all are `Done`, everything is written.
 
-    `name` names what is sent: two calls of one name are one transaction. UsageError for more than 100 items, or two
-    writes to one item; OutcomeUnknown, with `operation`, where it may have happened; ServiceError or Throttled where
-    conflicts or throttling did not end.
+    `name` names what is sent: the same actions under one name are one transaction. UsageError for more than 100 items,
+    or two writes to one item; OutcomeUnknown, with `operation`, where it may have happened; ServiceError or Throttled
+    where conflicts or throttling did not end.
     """
     elements = _elements(drafts)
     _check_size(elements)
-    params = {
-        "TransactItems": [element_of(context, element.action) for element in elements],
-        "ClientRequestToken": token_of(name),
-    }
+    items = [element_of(context, element.action) for element in elements]
+    params = {"TransactItems": items, "ClientRequestToken": token_of(f"{name}/{items!r}")}
     pauses, tried, resent = backoff(context, ATTEMPTS, base=0.01, cap=0.5), 0, False
     while True:
         try:
@@ -81,12 +79,12 @@ def commit(context: Context, drafts: Sequence[Draft[Any]], name: str, operation:
             return [Done(draft.answer(None)) for draft in drafts]
         except Refusal as refusal:
             tried, resent = tried + 1, resent or refusal.sent > 1
-            if not _is_transient(refusal):
+            if not is_transient(refusal):
                 refusal.sent = max(refusal.sent, 2) if resent else refusal.sent
                 return _verdicts(drafts, elements, refusal)
             pause = next(pauses, None)
             if pause is None:
-                raise _exhausted(context, refusal, tried) from refusal.__cause__
+                raise exhausted(context, refusal, tried) from refusal.__cause__
         yield Pause(pause)
 
 
@@ -149,7 +147,8 @@ def _check_size(elements: Sequence[_Element]) -> None:
 # What a cancelled transaction means ----------------------------------------------------------------------------------
 
 
-def _is_transient(refusal: Refusal) -> bool:
+def is_transient(refusal: Refusal) -> bool:
+    """Say whether a cancelled transaction, of reads or writes, may go through when it is sent again."""
     codes = {reason.code for reason in refusal.reasons} - {"None"}
     return bool(codes) and codes <= TRANSIENT
 
@@ -167,7 +166,9 @@ def _verdicts(drafts: Sequence[Draft[Any]], elements: Sequence[_Element], refusa
         for part in _blamed(element, reason):
             verdict = part.judge(told)
             if isinstance(verdict, Done) and verdict.instead is None:
-                return [Done(draft.answer(None)) for draft in drafts]  # our own write: all of it was carried out
+                every: Endings = [Done(draft.answer(None)) for draft in drafts]  # all of it was carried out
+                every[part.place] = verdict
+                return every
             if not isinstance(verdicts.get(part.place), SingleTableError):
                 verdicts[part.place] = verdict
             if isinstance(verdict, SingleTableError):
@@ -195,7 +196,8 @@ def _refused(refusal: Refusal) -> ServiceError:
     )
 
 
-def _exhausted(context: Context, refusal: Refusal, tried: int) -> SingleTableError:
+def exhausted(context: Context, refusal: Refusal, tried: int) -> SingleTableError:
+    """Make the error for a transaction whose conflicts or throttling did not end."""
     codes = sorted({reason.code for reason in refusal.reasons} - {"None"})
     if codes == ["TransactionConflict"]:
         return ServiceError(

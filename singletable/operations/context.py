@@ -60,10 +60,14 @@ class Hints:
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """What one write is known by: an id that no other write has, and the time of day it was begun."""
+    """What one write is known by: an id that no other write has, and the time of day it was begun.
+
+    `shared` tells that several writes of a transaction have it: any of them then recognises all.
+    """
 
     id: str
     now: datetime
+    shared: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field, replace
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from singletable.entity import Entity, changed, evolve
 from singletable.mapping import Mapper
@@ -21,7 +21,7 @@ from singletable.operations.context import Context, Stamp
 from singletable.operations.drafts import Done, Draft, Verdict
 from singletable.operations.expiring import seen
 from singletable.operations.guards import holding_of, taken
-from singletable.operations.increment import Race, assigned, next_number, numbers_range
+from singletable.operations.increment import Race, assigned, next_number, numbers_range, refuse_given
 from singletable.operations.writing import absent, already_exists, carries, key_of, unknown, with_create_id
 from singletable.schema import CREATE_ID
 from singletable.wire import Item, Refusal, Steps
@@ -50,10 +50,20 @@ class Create(Generic[E]):
         """Check the entity, and draw its counter numbers."""
         if self.drawn:
             return self
+        self.check(context)
+        entity = yield from assigned(context, context.mapper(type(self.entity)), self.entity)
+        return replace(self, entity=entity, drawn=True)
+
+    def check(self, context: Context) -> None:
+        """Raise what makes it impossible, before a number is drawn."""
         mapper = context.mapper(type(self.entity))
         mapper.check(self.entity)
-        entity = yield from assigned(context, mapper, self.entity, fresh=True)
-        return replace(self, entity=entity, drawn=True)
+        refuse_given(mapper.model, self.entity)
+
+    def told(self, value: Any) -> E:
+        """Give the stored entity."""
+        stored: E = value
+        return stored
 
     def turn(self, context: Context) -> Hashable | None:
         """Name the partition a sort-key number is drawn in."""

@@ -6,7 +6,7 @@ A deleted item whose sort-key number must not come again leaves a tombstone: its
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from singletable.belonging import check_condition
@@ -17,11 +17,12 @@ from singletable.mapping import GONE, kind_of_item
 from singletable.operations.actions import Action, checked
 from singletable.operations.carrying import carry_out
 from singletable.operations.context import Context, Stamp, backoff
-from singletable.operations.drafts import Again, Beside, Done, Draft, Verdict
+from singletable.operations.drafts import Again, Beside, Done, Draft, Verdict, changed
 from singletable.operations.expiring import has_expired, judged_alive, seen
 from singletable.operations.get import get_call
 from singletable.operations.guards import NOTHING, Move, holding_of
 from singletable.operations.sending import send
+from singletable.operations.subjects import subject
 from singletable.operations.writing import (
     absent,
     at_version,
@@ -47,23 +48,32 @@ ATTEMPTS = 16
 """So often, at most, is a delete made anew from the unique values that stand there."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(init=False, frozen=True, slots=True, eq=False)
 class Delete(Generic[E]):
     """Delete one item of this entity and give the old one, or None where none stands there.
 
     ForeignItem where another's stands, ConditionFailed where `when` does not hold. An entity numbered by sort key
-    leaves a tombstone, so that its number stays taken. Where a reply was lost and the item is gone, the answer is None.
+    leaves a tombstone, so that its number stays taken. Where a reply was lost and the item is gone, the answer is None,
+    and so it is in a transaction.
     """
 
     ref: Ref[E]
-    when: Condition | None = None
-    given: E | None = field(default=None, kw_only=True, repr=False)
+    when: Condition | None
+    given: E | None = field(repr=False)
     """The entity that was handed in: its version is checked."""
-    stamp: Stamp | None = field(default=None, kw_only=True, repr=False)
+    stamp: Stamp | None = field(repr=False)
 
-    def __post_init__(self) -> None:
-        if self.when is not None:
-            check_condition(self.when, model_of(self.ref.entity).fields, "delete(when=)")
+    def __init__(self, what: Ref[E] | E, /, when: Condition | None = None) -> None:
+        ref = subject(what)
+        if when is not None:
+            check_condition(when, model_of(ref.entity).fields, "delete(when=)")
+        for name, value in (
+            ("ref", ref),
+            ("when", when),
+            ("given", None if isinstance(what, Ref) else what),
+            ("stamp", None),
+        ):
+            object.__setattr__(self, name, value)
 
     def steps(self, context: Context) -> Steps[E | None]:
         """Send one DeleteItem, or one PutItem of a tombstone."""
@@ -79,12 +89,15 @@ class Delete(Generic[E]):
 
     def draft(self, context: Context, stamp: Stamp) -> Steps[Draft[E | None]]:
         """Draft the delete, or the put of a tombstone; where values are unique, from the item as it stands."""
-        deleting = _Deleting(context, replace(self, ref=context.bound(self.ref), stamp=stamp), stamp)
+        deleting = _Deleting(context, changed(self, ref=context.bound(self.ref), stamp=stamp), stamp)
         if not deleting.model.uniques:
             return deleting.draft(None)
         call = get_call(context, deleting.ref, consistent=True)
         answer = yield from send(context, call)
         return deleting.draft(answer.get("Item"))
+
+    def told(self, _: object) -> None:
+        """Give nothing: a transaction does not answer with the old item."""
 
 
 class _Deleting(Generic[E]):

@@ -13,18 +13,20 @@ A write with a fixed stamp is *prepared*: running it again sends the same, and f
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from copy import copy
 from dataclasses import dataclass
-from typing import Generic, Protocol, TypeAlias, TypeVar
+from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 from singletable.errors import SingleTableError
 from singletable.operations.actions import Action
 from singletable.operations.context import Context, Stamp
 from singletable.wire import Item, Refusal, Steps
 
-__all__ = ["Again", "Beside", "Done", "Draft", "Ending", "Judge", "Verdict", "Write"]
+__all__ = ["Again", "Beside", "Done", "Draft", "Ending", "Judge", "Part", "Verdict", "Write", "changed"]
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
+W = TypeVar("W")
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,3 +111,22 @@ class Write(Protocol[T]):
     def draft(self, context: Context, stamp: Stamp, /) -> Steps[Draft[T]]:
         """Work the write out, reading what it needs."""
         ...
+
+
+class Part(Protocol[T_co]):
+    """A write as a part of a transaction, where it gives less than alone: nothing is answered.
+
+    It says no more than that, so that a checker learns the type of the result from `told` alone.
+    """
+
+    def told(self, value: Any, /) -> T_co:
+        """Give its result in a transaction, of what its draft gives."""
+        ...
+
+
+def changed(operation: W, **facts: object) -> W:
+    """Give an operation with some of its attributes changed, past its constructor and what that checks."""
+    made = copy(operation)
+    for name, value in facts.items():
+        object.__setattr__(made, name, value)
+    return made

@@ -18,6 +18,7 @@ from singletable.layouts import Layout
 from singletable.operations.context import Context, backoff, in_parallel
 from singletable.operations.many import place_of, slices
 from singletable.operations.sending import send
+from singletable.operations.snapshot import read_at_one_moment
 from singletable.queries import Ref
 from singletable.wire import Call, Item, Pause, Steps
 
@@ -44,19 +45,28 @@ class GetMany(Generic[E]):
     refs: tuple[Ref[E], ...]
     missing: Missing = "hole"
     consistent: bool = False
+    transactional: bool = False
 
     def steps(self, context: Context) -> Steps[tuple[E | None, ...]]:
         """Send BatchGetItems of a hundred distinct keys, several at a time."""
         bound = [context.bound(ref) for ref in self.refs]
         places = [place_of(ref.layout, ref.key) for ref in bound]
         asked, given = dict(zip(places, bound, strict=True)), dict(zip(places, self.refs, strict=True))
-        answers = yield from in_parallel(context, [batch.steps(context) for batch in self._batches(asked)])
-        _check_left([given[place] for _, left in answers for place in left], len(asked))
-        items = {place: item for found, _ in answers for place, item in found.items()}
+        items = yield from self._items(context, asked, given)
         wanted = dict.fromkeys(zip((ref.entity for ref in self.refs), places, strict=True))
         now = context.clock()
         found = {(entity, place): context.read(entity, items.get(place), now) for entity, place in wanted}
         return self._answer([found[ref.entity, place] for ref, place in zip(self.refs, places, strict=True)])
+
+    def _items(
+        self, context: Context, asked: Mapping[Hashable, Ref[E]], given: Mapping[Hashable, Ref[E]]
+    ) -> Steps[dict[Hashable, Item]]:
+        """Read the items by their places: at one moment, or in batches."""
+        if self.transactional:
+            return (yield from read_at_one_moment(context, {place: ref.key for place, ref in asked.items()}))
+        answers = yield from in_parallel(context, [batch.steps(context) for batch in self._batches(asked)])
+        _check_left([given[place] for _, left in answers for place in left], len(asked))
+        return {place: item for found, _ in answers for place, item in found.items()}
 
     def _batches(self, asked: Mapping[Hashable, Ref[E]]) -> list[ReadBatch]:
         return [

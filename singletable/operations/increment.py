@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, TypeVar
 
-from singletable.entity import Entity, changed
+from singletable.entity import Entity, changed, given_out
 from singletable.errors import (
     ForeignItem,
     MissingPart,
@@ -39,10 +39,8 @@ __all__ = ["Race", "assigned", "assigned_all", "forget_highest", "next_number", 
 E = TypeVar("E", bound=Entity)
 
 
-def assigned(context: Context, mapper: Mapper[E], entity: E, *, fresh: bool) -> Steps[E]:
-    """Draw every counter number that the entity lacks. UsageError where a fresh entity brings one along."""
-    if fresh:
-        refuse_given(mapper.model, entity)
+def assigned(context: Context, mapper: Mapper[E], entity: E) -> Steps[E]:
+    """Draw every counter number that the entity lacks."""
     (made,) = yield from assigned_all(context, mapper, [entity])
     return made
 
@@ -70,13 +68,15 @@ def _assign(context: Context, model: Model, number: Numbering, entities: list[E]
 
 
 def refuse_given(model: Model, entity: Entity) -> None:
-    """Raise UsageError where a fresh entity brings a number along."""
+    """Raise UsageError where a fresh entity brings a number along that `assign` has not drawn for it."""
+    known = given_out(entity)
     for number in model.numbers:
         name = number.name
-        if name in entity.__dict__:
+        if name in entity.__dict__ and known.get(name) != entity.__dict__[name]:
             raise UsageError(
                 f"{model.name}.{name} is drawn when the entity is created, and was given",
-                hint=f"leave {name}= out; store.put(...) stores an entity whose number was drawn before",
+                hint=f"leave {name}= out; store.put(...) stores an entity whose number was drawn before, and "
+                "store.assign(...) draws one before the entity is created",
             )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass, field, replace
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from singletable.belonging import check_condition
 from singletable.entity import Entity, changed
@@ -73,16 +73,25 @@ class Put(Generic[E]):
         """Check the entity, and draw the counter numbers it lacks."""
         if self.drawn:
             return self
+        self.check(context)
+        entity = yield from assigned(context, context.mapper(type(self.entity)), self.entity)
+        return replace(self, entity=entity, drawn=True)
+
+    def check(self, context: Context) -> None:
+        """Raise what makes it impossible, before a number is drawn."""
         mapper = context.mapper(type(self.entity))
         mapper.check(self.entity)
-        entity = yield from assigned(context, mapper, self.entity, fresh=False)
         number = mapper.model.sort_key_number
-        if self.when is not None and number is not None and number.name not in entity.__dict__:
+        if self.when is not None and number is not None and number.name not in self.entity.__dict__:
             raise UsageError(
                 f"put(when=) of a {mapper.model.name} without {number.name!r}: a new number has no item to judge",
                 hint="leave when= out, or put an entity that has its number",
             )
-        return replace(self, entity=entity, drawn=True)
+
+    def told(self, value: Any) -> E:
+        """Give the stored entity."""
+        stored: E = value
+        return stored
 
     def turn(self, context: Context) -> Hashable | None:
         """Name the partition a sort-key number is drawn in."""

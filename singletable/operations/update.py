@@ -11,7 +11,7 @@ recognises that it was carried out before.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Generic, TypeVar
 
@@ -33,12 +33,13 @@ from singletable.mapping import ANY_TIME, foreign_item, kind_of_item
 from singletable.operations.actions import Action
 from singletable.operations.carrying import carry_out
 from singletable.operations.context import Context, Stamp, backoff
-from singletable.operations.drafts import Again, Beside, Done, Draft, Verdict
+from singletable.operations.drafts import Again, Beside, Done, Draft, Verdict, changed
 from singletable.operations.expiring import seen
 from singletable.operations.get import get_call
 from singletable.operations.guards import Move, guards_of
 from singletable.operations.outcome import Outcome, Plan, Standing, check_places, field_of, plan_of
 from singletable.operations.sending import send
+from singletable.operations.subjects import loaded_of, subject
 from singletable.operations.writing import absent, at_version, carries, owned, read_after, unknown, version_conflict
 from singletable.queries import Ref
 from singletable.schema import WRITE_ID, Model, model_of
@@ -52,27 +53,36 @@ ATTEMPTS = 16
 """So often, at most, is an update made anew from what stands there."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(init=False, frozen=True, slots=True, eq=False)
 class Update(Generic[E]):
     """Change fields of one item and give the new entity; index keys follow.
 
     NotFound where no item of this entity stands there, ConditionFailed where `when` does not hold, ForeignItem where
-    another entity's item stands there. In a transaction it gives None.
+    another entity's item stands there. Changes are `Order.status.set("PAID")` or a mapping of fields to values. In a
+    transaction it gives None.
     """
 
     ref: Ref[E]
     changes: tuple[Change, ...]
-    when: Condition | None = None
-    loaded: E | None = None
-    given: E | None = field(default=None, kw_only=True, repr=False)
+    when: Condition | None
+    loaded: E | None
+    given: E | None = field(repr=False)
     """The entity that was handed in, whole or in part: its version is checked."""
-    stamp: Stamp | None = field(default=None, kw_only=True, repr=False)
+    stamp: Stamp | None = field(repr=False)
 
-    def __post_init__(self) -> None:
-        model = model_of(self.ref.entity)
-        _check(model, self.changes)
-        if self.when is not None:
-            check_condition(self.when, model.fields, "update(when=)")
+    def __init__(
+        self, what: Ref[E] | E, /, *changes: Change | Mapping[str, object], when: Condition | None = None
+    ) -> None:
+        ref = subject(what)
+        model = model_of(ref.entity)
+        listed = changes_of(model, changes)
+        _check(model, listed)
+        if when is not None:
+            check_condition(when, model.fields, "update(when=)")
+        given = None if isinstance(what, Ref) else what
+        facts = {"ref": ref, "changes": listed, "when": when, "loaded": loaded_of(what), "given": given, "stamp": None}
+        for name, value in facts.items():
+            object.__setattr__(self, name, value)
 
     def steps(self, context: Context) -> Steps[E | None]:
         """Send one UpdateItem; a GetItem before it where index keys or computed fields need what is not known."""
@@ -93,7 +103,7 @@ class Update(Generic[E]):
         """Draft the update, from the item as it stands where that is needed."""
         ref = context.bound(self.ref)
         plan = self._plan(context, ref, stamp.now)
-        tries = _Tries(context, replace(self, ref=ref, stamp=stamp), plan, stamp)
+        tries = _Tries(context, changed(self, ref=ref, stamp=stamp), plan, stamp)
         standing = None
         if plan.must_read:
             standing = Standing(self.loaded, None) if self.loaded is not None else (yield from tries.read())
@@ -103,6 +113,9 @@ class Update(Generic[E]):
         """Plan the changes, and those that every update of the entity makes."""
         model = context.model(ref.entity)
         return plan_of(model, ref, (*self.changes, *model.stamps.updated(now)))
+
+    def told(self, _: object) -> None:
+        """Give nothing: a transaction does not answer with the new item."""
 
 
 class _Tries(Generic[E]):
@@ -118,7 +131,8 @@ class _Tries(Generic[E]):
         self._tried = 0
         self._pauses = backoff(context, ATTEMPTS, base=0.005, cap=0.1)
         self._held = at_version(self._mapper.model, update.given)
-        self._marked = any(_unrepeatable(change) for changes in plan.changed.values() for change in changes)
+        unrepeatable = (_unrepeatable(change) for changes in plan.changed.values() for change in changes)
+        self._marked = stamp.shared or any(unrepeatable)
 
     def read(self) -> Steps[Standing]:
         """Read the item as it stands. NotFound where there is none."""

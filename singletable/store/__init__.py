@@ -17,13 +17,14 @@ from singletable.schema import Table
 from singletable.store.pages import Paged
 from singletable.store.reads import Reads
 from singletable.store.tables import Tables
+from singletable.store.transactions import Transactions
 from singletable.store.writes import Writes
 from singletable.verbs import Clock, CursorKey, utc_now
 
 __all__ = ["Store"]
 
 
-class Store(Reads, Paged, Writes, Tables):
+class Store(Reads, Paged, Writes, Transactions, Tables):
     """A table in one place; safe to share between threads, one for each process is enough.
 
     `name` is the table's name there (the declared one if left out). `client`, or `session`, `endpoint_url` and `region`

@@ -41,15 +41,39 @@ class Reads(Running):
 
     @overload
     def get_many(
-        self, a: Ref[A], b: Ref[B], /, *, missing: Literal["hole"] = ..., consistent: bool = ...
+        self,
+        a: Ref[A],
+        b: Ref[B],
+        /,
+        *,
+        missing: Literal["hole"] = ...,
+        consistent: bool = ...,
+        transactional: bool = ...,
     ) -> tuple[A | None, B | None]: ...
     @overload
     def get_many(
-        self, a: Ref[A], b: Ref[B], c: Ref[C], /, *, missing: Literal["hole"] = ..., consistent: bool = ...
+        self,
+        a: Ref[A],
+        b: Ref[B],
+        c: Ref[C],
+        /,
+        *,
+        missing: Literal["hole"] = ...,
+        consistent: bool = ...,
+        transactional: bool = ...,
     ) -> tuple[A | None, B | None, C | None]: ...
     @overload
     def get_many(
-        self, a: Ref[A], b: Ref[B], c: Ref[C], d: Ref[D], /, *, missing: Literal["hole"] = ..., consistent: bool = ...
+        self,
+        a: Ref[A],
+        b: Ref[B],
+        c: Ref[C],
+        d: Ref[D],
+        /,
+        *,
+        missing: Literal["hole"] = ...,
+        consistent: bool = ...,
+        transactional: bool = ...,
     ) -> tuple[A | None, B | None, C | None, D | None]: ...
     @overload
     def get_many(
@@ -63,18 +87,36 @@ class Reads(Running):
         *,
         missing: Literal["hole"] = ...,
         consistent: bool = ...,
+        transactional: bool = ...,
     ) -> tuple[A | None, B | None, C | None, D | None, F | None]: ...
     @overload
     def get_many(
-        self, a: Ref[A], b: Ref[B], /, *, missing: Literal["raise"], consistent: bool = ...
+        self, a: Ref[A], b: Ref[B], /, *, missing: Literal["raise"], consistent: bool = ..., transactional: bool = ...
     ) -> tuple[A, B]: ...
     @overload
     def get_many(
-        self, a: Ref[A], b: Ref[B], c: Ref[C], /, *, missing: Literal["raise"], consistent: bool = ...
+        self,
+        a: Ref[A],
+        b: Ref[B],
+        c: Ref[C],
+        /,
+        *,
+        missing: Literal["raise"],
+        consistent: bool = ...,
+        transactional: bool = ...,
     ) -> tuple[A, B, C]: ...
     @overload
     def get_many(
-        self, a: Ref[A], b: Ref[B], c: Ref[C], d: Ref[D], /, *, missing: Literal["raise"], consistent: bool = ...
+        self,
+        a: Ref[A],
+        b: Ref[B],
+        c: Ref[C],
+        d: Ref[D],
+        /,
+        *,
+        missing: Literal["raise"],
+        consistent: bool = ...,
+        transactional: bool = ...,
     ) -> tuple[A, B, C, D]: ...
     @overload
     def get_many(
@@ -88,20 +130,26 @@ class Reads(Running):
         *,
         missing: Literal["raise"],
         consistent: bool = ...,
+        transactional: bool = ...,
     ) -> tuple[A, B, C, D, F]: ...
     @overload
     def get_many(
-        self, *refs: Ref[E], missing: Literal["hole"] = ..., consistent: bool = ...
+        self, *refs: Ref[E], missing: Literal["hole"] = ..., consistent: bool = ..., transactional: bool = ...
     ) -> tuple[E | None, ...]: ...
     @overload
-    def get_many(self, *refs: Ref[E], missing: Literal["skip", "raise"], consistent: bool = ...) -> tuple[E, ...]: ...
-    def get_many(self, *refs: Ref[Any], missing: Missing = "hole", consistent: bool = False) -> tuple[Any, ...]:
+    def get_many(
+        self, *refs: Ref[E], missing: Literal["skip", "raise"], consistent: bool = ..., transactional: bool = ...
+    ) -> tuple[E, ...]: ...
+    def get_many(
+        self, *refs: Ref[Any], missing: Missing = "hole", consistent: bool = False, transactional: bool = False
+    ) -> tuple[Any, ...]:
         """Read many items, a hundred a request, in the order of their references; each key is asked for once.
 
         An item that is not there is None (`missing="hole"`), left out ("skip"), or NotFound ("raise"). ForeignItem
-        where another entity's item stands; Unprocessed lists the references that DynamoDB kept not answering.
+        where another entity's item stands; Unprocessed lists the references that DynamoDB kept not answering. With
+        `transactional` all are read as they stand at one moment, a hundred at most, for twice the price.
         """
-        return self.run(self._verbs.get_many(refs, missing, consistent))
+        return self.run(self._verbs.get_many(refs, missing, consistent, transactional))
 
     @overload
     def hydrate(

@@ -75,7 +75,7 @@ class Running:
 
     def run(self, operation: Operation[T]) -> T:
         """Run any operation and give its result."""
-        return self._driver.run(operation.steps(self._verbs.context))
+        return self._driver.run(self._verbs.checked(operation).steps(self._verbs.context))
 
     def close(self) -> None:
         """Let helper threads go; the store can still be used."""

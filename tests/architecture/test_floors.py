@@ -26,16 +26,17 @@ def rooms(names: str) -> tuple[str, ...]:
     return tuple(names.split())
 
 
-ERRORS = ("errors.root", "errors.declaring", "errors.values", "errors.operating", "errors.world")
+ERRORS = ("errors.root", "errors.declaring", "errors.values", "errors.operating", "errors.together", "errors.world")
 KEYS = (
     *("language", "encoding", "kinds", "numbers", "notation", "moments", "formats", "segments", "template"),
     *("questions", "native", "bounds", "cuts", "clash"),
 )
 OPERATIONS = rooms(
     """
-    expiring context sending actions drafts writing commit carrying counters guards increment get create put
-    delete sweeping check outcome update fetching query merge collection scan places shapes branches page
-    many get_many create_many batch shape tables add_index by_value guarding
+    expiring context sending actions drafts writing commit carrying counters guards increment get create subjects
+    put delete sweeping check outcome update fetching query merge collection scan places shapes branches page
+    many snapshot get_many create_many batch shape tables add_index by_value guarding abreast siblings receipts
+    transact standing once
     """
 )
 VALUES = rooms(
@@ -50,7 +51,7 @@ DECLARING = rooms(
     """
 )
 ENTITIES = rooms("children building describing pydantic_schema entity members slots gathering mapping dictionaries")
-ROOMS = (".running", ".reads", ".pages", ".writes", ".tables", "")
+ROOMS = (".running", ".reads", ".pages", ".writes", ".transactions", ".tables", "")
 STORES = tuple(f"{store}{room}" for store in ("store", "aio") for room in ROOMS)
 
 FLOORS: tuple[tuple[str, ...], ...] = (
@@ -63,7 +64,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("demo", "cli", "__main__"),
 )
 PLACES = {room: (floor, order) for floor, rooms in enumerate(FLOORS) for order, room in enumerate(rooms)}
-PUBLIC = ("identifiers", "rows", "store")
+PUBLIC = ("identifiers", "rows", "store.transactions", "store")
 """What of the floor of the world belongs to the public surface."""
 UNPLACED = (len(FLOORS), 0)
 """A module without a floor counts as above all, so that nothing may import it before it is placed."""

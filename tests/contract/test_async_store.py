@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from singletable import AlreadyExists, ConfigurationError, Store
+from singletable import AlreadyExists, ConfigurationError, Create, Ref, Store, Transact, Update
 from singletable.aio import AsyncStore
 from tests.contract.behind import REGION, async_session, everything, session
 from tests.contract.shop import Match, Order, OrderLine, User, app, order
@@ -241,6 +241,11 @@ async def cancel_after(task: asyncio.Task[Any], seconds: float) -> None:
     await asyncio.gather(task, return_exceptions=True)
 
 
+def match_ref(match: Match) -> Ref[Match]:
+    """Refer to a match."""
+    return Match.at(league=match.league, season=match.season, round_no=match.round_no, home=match.home)
+
+
 class TestCancellation:
     @pytest.mark.parametrize("seed", range(20))
     def test_at_any_moment(self, place: Store, seed: int) -> None:
@@ -293,6 +298,39 @@ class TestCancellation:
 
         assert run(main()) == (2 if applied else 1)
         assert len(everything(place)) == (2 if applied else 1)
+
+    @pytest.mark.parametrize("applied", [False, True], ids=["before it is sent", "after it is carried out"])
+    @pytest.mark.parametrize("kind", ["create", "update", "transact"])
+    def test_a_cancelled_write_that_was_prepared(self, place: Store, kind: str, applied: bool) -> None:
+        """A cancelled write is an unknown outcome: run again, what was prepared has happened once."""
+        goals = Match.goals.add(2)
+        match = place.create(Match(league="l", season=1, round_no=1, home="h"))
+        writes: dict[str, Any] = {
+            "create": Create(order()),
+            "update": Update(match, goals),
+            "transact": Transact(Create(order()), Create(order()), Update(match, goals)),
+        }
+        cancelled: list[str] = []
+
+        def cancel(name: str) -> None:
+            if name in ("put_item", "update_item", "transact_write_items") and not cancelled:
+                cancelled.append(name)
+                raise asyncio.CancelledError
+
+        async def main() -> None:
+            async with client_at(place) as client:
+                moments: dict[str, Callable[[str], None]] = {"before": lambda _: None, "after": lambda _: None}
+                moments["after" if applied else "before"] = cancel
+                store = AsyncStore(app, name=place.name, client=Watching(client, **moments))
+                prepared = await store.prepare(writes[kind])
+                with pytest.raises(asyncio.CancelledError):
+                    await store.run(prepared)
+                assert await store.run(prepared) == await store.run(prepared)
+
+        run(main())
+        orders = {"create": 1, "update": 0, "transact": 2}[kind]
+        assert [found.order_id for found in place.query(Order.key(user_id="u1"))] == list(range(1, orders + 1))
+        assert place.one(match_ref(match), consistent=True).goals == (0 if kind == "create" else 2)
 
     def test_a_reading_that_is_cancelled(self, place: Store) -> None:
         """A query cancelled between two pages leaves nothing open; another reading begins anew."""

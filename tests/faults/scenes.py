@@ -11,7 +11,22 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from singletable import AutoIncrement, Entity, Field, GlobalIndex, Key, OutcomeUnknown, Ref, Store, Table, Unprocessed
+from singletable import (
+    AutoIncrement,
+    Create,
+    Entity,
+    Field,
+    GlobalIndex,
+    Key,
+    OutcomeUnknown,
+    Ref,
+    Store,
+    Table,
+    Transaction,
+    Unprocessed,
+    Update,
+)
+from tests.contract.awaited import Blocking
 from tests.contract.behind import sibling
 
 __all__ = ["SCENES", "Account", "Entry", "Invoice", "Scene", "bank"]
@@ -175,6 +190,27 @@ def nothing(_: Store) -> None:
     """Store nothing."""
 
 
+def moved(store: Store) -> Any:
+    """Give a build that copies an account's balance, for the colour of a store."""
+
+    def written(found: Any) -> Any:
+        return Update(found, Account.level.set("gold")), Create(Account(name="b", balance=found.balance))
+
+    async def awaited(tx: Any) -> Any:
+        return written(await tx.one(A))
+
+    def at_once(tx: Any) -> Any:
+        return written(tx.one(A))
+
+    return awaited if isinstance(store, Blocking) else at_once
+
+
+def copied(store: Store) -> object:
+    """Copy an account's balance by a build."""
+    build: Callable[[Transaction], list[Any]] = moved(store)
+    return store.transact(build)
+
+
 A = Account.at(name="a")
 BASIC = ("a", "basic", "10", "#basic#a")
 GOLD = ("a", "gold", "10", "#gold#a")
@@ -207,6 +243,89 @@ SCENES: tuple[Scene, ...] = (
         before=(("old",),),
         after=(("new",), ("old",)),
         result=lambda made: made.number > 1,
+    ),
+    Scene(
+        "create, token=",
+        nothing,
+        lambda store: store.create(Account(name="a", balance=10), token="t"),
+        accounts,
+        before=(),
+        after=(BASIC,),
+        result=lambda made: made == Account(name="a", balance=10),
+    ),
+    Scene(
+        "create, receipt",
+        one_invoice,
+        lambda store: store.create(Invoice(memo="new"), token="t"),
+        invoices,
+        before=(("old",),),
+        after=(("new",), ("old",)),
+        result=lambda made: made.number > 1,
+    ),
+    Scene(
+        "get_or_create",
+        account,
+        lambda store: store.get_or_create(Account(name="a", balance=99)),
+        accounts,
+        before=(BASIC,),
+        after=(BASIC,),
+        result=lambda made: made.balance == 10,
+    ),
+    Scene(
+        "prepared",
+        two_entries,
+        lambda store: store.run(store.prepare(Create(Entry(account="a", memo="new")))),
+        entries,
+        before=PAIR,
+        after=(*PAIR, (key(3), "new")),
+        result=lambda made: (made.n, made.memo) == (3, "new"),
+    ),
+    Scene(
+        "assign",
+        account,
+        lambda store: store.assign(Invoice(memo="new")),
+        accounts,
+        before=(BASIC,),
+        after=(BASIC,),
+        result=lambda made: made.number >= 1,
+    ),
+    Scene(
+        "transact",
+        account,
+        lambda store: store.transact(
+            Update(A, Account.balance.add(-5), when=Account.balance >= 5), Create(Account(name="b", balance=5))
+        ),
+        accounts,
+        before=(BASIC,),
+        after=(("a", "basic", "5", "#basic#a"), ("b", "basic", "5", "#basic#b")),
+        result=lambda made: made == (None, Account(name="b", balance=5)),
+    ),
+    Scene(
+        "transact, numbers",
+        two_entries,
+        lambda store: store.transact(*(Create(Entry(account="a", memo=memo)) for memo in ("x", "y")), token="t"),
+        entries,
+        before=PAIR,
+        after=(*PAIR, (key(3), "x"), (key(4), "y")),
+        result=lambda made: [each.n for each in made] == [3, 4],
+    ),
+    Scene(
+        "transact, build",
+        account,
+        copied,
+        accounts,
+        before=(BASIC,),
+        after=(GOLD, ("b", "basic", "10", "#basic#b")),
+        result=lambda made: made == (None, Account(name="b", balance=10)),
+    ),
+    Scene(
+        "get_many, transactional",
+        account,
+        lambda store: store.get_many(A, Account.at(name="b"), transactional=True),
+        accounts,
+        before=(BASIC,),
+        after=(BASIC,),
+        result=lambda found: found == (Account(name="a", balance=10), None),
     ),
     Scene(
         "put",

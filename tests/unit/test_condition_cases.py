@@ -40,10 +40,10 @@ def test_c10_no_place_is_set_twice_and_no_table_key() -> None:
         (Player.extra["a"].set("x"), Player.extra["a"].remove()),
     ):
         with pytest.raises(UsageError, match="changed twice"):
-            Update(at, changes)
+            Update(at, *changes)
     with pytest.raises(UsageError, match="primary key"):
-        Update(at, (Player.name.set("b"),))
-    Update(at, (Player.extra["a"].set("x"), Player.extra["b"].set("y")))
+        Update(at, Player.name.set("b"))
+    Update(at, Player.extra["a"].set("x"), Player.extra["b"].set("y"))
 
 
 def test_d7_filters_do_not_accumulate() -> None:
@@ -79,7 +79,7 @@ def test_d13_two_ranges_say_between() -> None:
 def test_d15_and_d16_one_table_of_names_and_of_values() -> None:
     """D15, D16: changes, operands, guards and `when` of a request share one table of each kind."""
     update = Update(
-        AT, (User.visits.set(User.visits + 1), User.name.set("Bob")), (User.visits > 3) & (User.name == "A")
+        AT, User.visits.set(User.visits + 1), User.name.set("Bob"), when=(User.visits > 3) & (User.name == "A")
     )
     _, (call,) = play(update.steps(context()), {"Attributes": user_item()})
     text = call.params["UpdateExpression"] + call.params["ConditionExpression"]
@@ -105,12 +105,12 @@ def test_i3_and_i6_none_is_never_set() -> None:
 def test_another_classs_field_in_an_operand_is_refused() -> None:
     """A value that is taken from another entity's field is refused where the update is made."""
     with pytest.raises(UnknownField, match="another class"):
-        Update(AT, (User.name.set(Order.status),))
+        Update(AT, User.name.set(Order.status))
 
 
 def test_an_update_too_large_is_known_beforehand() -> None:
     """What the changes alone make too large is refused before anything is sent."""
-    steps = Update(AT, (User.name.set("x" * 409_600),)).steps(context())
+    steps = Update(AT, User.name.set("x" * 409_600)).steps(context())
     with pytest.raises(ItemTooLarge) as caught:
         next(steps)
     assert caught.value.size > caught.value.limit == 409_600

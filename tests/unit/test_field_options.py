@@ -88,7 +88,7 @@ FAILURES: list[tuple[Any, list[Any]]] = [
     (Create(ANN), [condition_failed(sent=2), {}]),
     (Put(ANN, Account.password == "x"), [condition_failed(to_item(ANN))]),
     (
-        Update(REF, (Account.password.set("x"),), Account.password == "y", ANN),
+        Update(ANN, Account.password.set("x"), when=Account.password == "y"),
         [condition_failed(to_item(ANN))] * 2,
     ),
     (PutMany((ANN,)), [lost()] * 4),
@@ -101,7 +101,7 @@ class TestReadOnly:
     def test_an_update_is_refused_before_anything_is_sent(self, change: Any) -> None:
         """A read-only field keeps its value, whether the change is an expression or named in a mapping."""
         with pytest.raises(UsageError, match=r"Account\.opened is read-only"):
-            Update(REF, changes_of(model_of(Account), [change]))
+            Update(REF, change)
 
     def test_evolve_takes_only_the_same_value(self) -> None:
         """`evolve` refuses another value, and takes the one that is there."""
@@ -150,7 +150,7 @@ class TestSensitive:
             Account.password == SECRET,
             Create(ANN),
             Put(ANN, Account.password == SECRET),
-            Update(REF, (Account.password.set(SECRET),), Account.password == SECRET, ANN),
+            Update(ANN, Account.password.set(SECRET), when=Account.password == SECRET),
             PutMany((ANN,)),
             CreateMany((ANN,)),
             Unprocessed("left", items=(ANN,)).items,
@@ -268,7 +268,7 @@ class TestValidate:
         assert evolve(old, name="B").price == -1
         assert to_item(evolve(old, price=Decimal(2)))["price"] == {"N": "2"}
         answer = {"Attributes": {**to_item(ANN), "price": {"N": "-1"}}}
-        updated, calls = play(Update(REF, (Account.name.set("B"),), None, old).steps(context()), answer)
+        updated, calls = play(Update(old, Account.name.set("B")).steps(context()), answer)
         assert updated is not None
         assert (updated.price, len(calls)) == (Decimal(-1), 1)
 

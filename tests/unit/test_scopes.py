@@ -50,11 +50,14 @@ from singletable.operations.get import Get, One
 from singletable.operations.get_many import GetMany
 from singletable.operations.guarding import BackfillUnique, Guard
 from singletable.operations.merge import CountAll, First, Queries
+from singletable.operations.once import Assign, CreateOnce, GetOrCreate, Prepare
 from singletable.operations.page import TakePage
 from singletable.operations.put import Put
 from singletable.operations.query import Count, Pages, ReadPage, request
 from singletable.operations.scan import Scan
+from singletable.operations.standing import Reading
 from singletable.operations.tables import CreateTable, DeleteTable, DiffTable
+from singletable.operations.transact import Transact
 from singletable.operations.update import Update
 from singletable.scopes import KEPT, Scope
 from singletable.verbs import Verbs
@@ -326,9 +329,15 @@ OPERATIONS: Mapping[str, Any] = {
     "BackfillUnique": BackfillUnique(Badge),
     "Create": Create(ORDER),
     "Put": Put(LINE),
-    "Update": Update(REF, (Order.city.set("Oslo"),)),
+    "Update": Update(REF, Order.city.set("Oslo")),
     "Delete": Delete(REF),
     "Check": Check(REF),
+    "Transact": Transact(Create(ORDER), Delete(REF), token="t"),
+    "CreateOnce": CreateOnce(ORDER, "t"),
+    "GetOrCreate": GetOrCreate(Badge(number=1, email="a@b.c")),
+    "Assign": Assign(ORDER),
+    "Prepare": Prepare(Create(ORDER)),
+    "Reading": Reading(REF),
     "GetMany": GetMany((REF,)),
     "PutMany": PutMany((LINE,)),
     "CreateMany": CreateMany((ORDER,)),
@@ -443,7 +452,7 @@ def test_no_two_tenants_share_a_key(tenant: str, user: str, other_tenant: str, o
 DECLARED = {"mapper_of", "model_of", "kinds_of"}
 """What gives a class as it is declared, without asking the context."""
 
-FIELDS_ONLY = {"__post_init__", "awaits_number", "_must_see", "unique_ref", "_ref"}
+FIELDS_ONLY = {"__post_init__", "__init__", "subject", "awaits_number", "_must_see", "unique_ref", "_ref"}
 """Functions of operations that ask a declared model for fields, numbers or tags alone, before there is a context."""
 
 

@@ -11,17 +11,21 @@ from shop import Account, Draft, Home, Invoice, Lease, Order, OrderLine, Region,
 from singletable import (
     BoundKey,
     Change,
+    Check,
     Collection,
     CollectionKey,
     Condition,
+    Create,
+    Delete,
     Element,
     Entity,
     Field,
-    Key,
-    Operand,
     Gathering,
     GlobalIndex,
+    Key,
     LocalIndex,
+    Operand,
+    Put,
     Query,
     Ref,
     Rows,
@@ -34,6 +38,10 @@ from singletable import (
     Store,
     Table,
     TableDiff,
+    Transact,
+    Transaction,
+    TransactionFailed,
+    Update,
     evolve,
     fields,
     from_dict,
@@ -42,7 +50,7 @@ from singletable import (
     to_dict,
     to_item,
 )
-from singletable.aio import AsyncRows, AsyncStore
+from singletable.aio import AsyncRows, AsyncStore, AsyncTransaction
 
 # The program of the first page.
 store.create_table()
@@ -348,3 +356,57 @@ assert_type(page.next, str | None)
 assert_type([each.user_id for each in page], list[str])
 assert_type(store.page(Scan(Order), size=20, cursor=page.next), Page[Order])
 assert_type(store.page(query, User.key(user_id="u1"), size=20, merged=True), Page[Order | User])
+
+# Transactions: results stand in position, and the items of errors are typed.
+AT = User.at(user_id="u1")
+assert_type(store.transact(Create(order)), tuple[Order])
+assert_type(store.transact(Create(order), Update(AT, User.name.set("x"))), tuple[Order, None])
+assert_type(
+    store.transact(Put(ann), Delete(order), Check(AT), Create(order), Update(ann, {"name": "x"}), token="t"),
+    tuple[User, None, None, Order, None],
+)
+assert_type(store.transact(*[Create(order), Create(order)]), tuple[Order, ...])
+assert_type(store.run(Create(order)), Order)
+assert_type(store.run(Update(AT, User.name.set("x"))), User | None)
+assert_type(store.run(Transact(Create(order))), tuple[Any, ...])
+assert_type(store.prepare(Create(order)), Create[Order])
+assert_type(store.prepare(Transact(Create(order))), Transact)
+assert_type(store.assign(order), Order)
+assert_type(store.get_or_create(order), Order)
+assert_type(store.create(order, token="t"), Order)
+assert_type(store.get_many(AT, Order.at(user_id="u1", order_id=1), transactional=True), tuple[User | None, Order | None])
+
+
+def build(tx: Transaction) -> tuple[Create[Order], Update[User]]:
+    """Read, decide, write."""
+    assert_type(tx.get(AT), User | None)
+    assert_type(tx.one(AT), User)
+    return Create(order), Update(AT, User.name.set("x"))
+
+
+async def build_awaited(tx: AsyncTransaction) -> tuple[Create[Order], Update[User]]:
+    """Read, decide, write."""
+    assert_type(await tx.one(AT), User)
+    return Create(order), Update(AT, User.name.set("x"))
+
+
+def build_list(tx: Transaction) -> list[Create[Order]]:
+    """Give as many operations as there are."""
+    return [Create(order)]
+
+
+assert_type(store.transact(build), tuple[Order, None])
+assert_type(store.transact(build_list), tuple[Any, ...])
+store.transact(lambda tx: (Update(tx.one(AT), User.name.set("x")),))
+
+
+async def transact_awaited(store: AsyncStore) -> None:
+    """The same, awaited."""
+    assert_type(await store.transact(Create(order), Check(AT)), tuple[Order, None])
+    assert_type(await store.transact(build_awaited), tuple[Order, None])
+    assert_type(await store.prepare(Create(order)), Create[Order])
+
+
+def explain(failed: TransactionFailed) -> list[int | None]:
+    """Errors of a transaction know their place."""
+    return [error.index for error in failed.exceptions]

@@ -5,8 +5,16 @@ from typing import assert_type
 
 from shop import Account, Draft, Home, Invoice, Order, OrderLine, User, ann, app, home, now, order, store
 
-from singletable import AutoIncrement, Collection, Entity, ExpiresAt, Field, GlobalIndex, Key, Query, Ref, Table, Ulid, evolve, from_dict, from_item, size, to_dict
+from singletable import AutoIncrement, Collection, Create, Entity, ExpiresAt, Field, GlobalIndex, Key, Query, Ref, Table, Ulid, Update, evolve, from_dict, from_item, size, to_dict
 from singletable import to_dict as as_dict
+
+# Transactions are made of writes.
+store.transact(order)  # error: mypy[call-overload] pyright[reportArgumentType, reportCallIssue]
+store.transact(Create(order), User.at(user_id="u1"))  # error: mypy[call-overload] pyright[reportArgumentType, reportCallIssue]
+store.transact(Create(order))[1]  # error: mypy[misc] pyright[reportGeneralTypeIssues]
+Create("x")  # error: mypy[type-var] pyright[reportArgumentType]
+Update("x", Order.total.add(1))  # error: mypy[arg-type] pyright[reportArgumentType]
+Update(order, "PAID")  # error: mypy[arg-type] pyright[reportArgumentType]
 
 # Constructor arguments: missing, of the wrong type, unknown, positional.
 Order(placed_at=now)  # error: mypy[call-arg] pyright[reportCallIssue]

@@ -27,12 +27,15 @@ from singletable.operations.get_many import GetMany, ReadBatch
 from singletable.operations.guarding import BackfillUnique, Guard
 from singletable.operations.many import WriteBatch
 from singletable.operations.merge import CountAll, First, Queries
+from singletable.operations.once import Assign, CreateOnce, GetOrCreate, Prepare
 from singletable.operations.page import TakePage
 from singletable.operations.put import Put
 from singletable.operations.query import Count, Pages, ReadPage
 from singletable.operations.scan import Scan, ScanPage
 from singletable.operations.shape import index_definition
+from singletable.operations.standing import Reading
 from singletable.operations.tables import CreateTable, DeleteTable, DiffTable
+from singletable.operations.transact import Transact
 from singletable.operations.update import Update
 from singletable.wire import Call, Refusal, Steps
 from tests.unit.operations.playing import Player, context, lost, missing
@@ -62,9 +65,9 @@ OPERATIONS: list[Callable[[], Any]] = [
     lambda: Create(Ticket(repo="r")),
     lambda: Put(ANN),
     lambda: Put(Order(user_id="u1", order_id=7, placed_at=PLACED)),
-    lambda: Update(AT, (User.name.set("Bob"),)),
-    lambda: Update(AT, (User.visits.add(1),)),
-    lambda: Update(ORDER_AT, (Order.status.set("PAID"),)),
+    lambda: Update(AT, User.name.set("Bob")),
+    lambda: Update(AT, User.visits.add(1)),
+    lambda: Update(ORDER_AT, Order.status.set("PAID")),
     lambda: Delete(AT),
     lambda: Delete(ORDER_AT),
     lambda: Check(AT),
@@ -76,6 +79,15 @@ OPERATIONS: list[Callable[[], Any]] = [
     lambda: CreateMany((ANN, Order(user_id="u1", placed_at=PLACED))),
     lambda: DeleteMany((AT, ORDER_AT)),
     lambda: GetMany((AT, ORDER_AT)),
+    lambda: GetMany((AT, ORDER_AT), transactional=True),
+    lambda: Transact(Create(ANN), Update(ORDER_AT, Order.status.set("PAID")), Create(Invoice(total=1))),
+    lambda: Transact(Create(Order(user_id="u1", placed_at=PLACED)), Check(AT), token="t"),
+    lambda: CreateOnce(ANN, "t"),
+    lambda: CreateOnce(Invoice(total=1), "t"),
+    lambda: GetOrCreate(ANN),
+    lambda: Assign(Invoice(total=1)),
+    lambda: Prepare(Create(Order(user_id="u1", placed_at=PLACED))),
+    lambda: Reading(AT),
     lambda: First(Queries((ORDERS,))),
     lambda: First(Scan(User)),
     lambda: TakePage(Queries((ORDERS,)), 2),
@@ -84,7 +96,7 @@ OPERATIONS: list[Callable[[], Any]] = [
     lambda: GetByValue(unique_ref(Member, email="a@b.c")),
     lambda: Create(ANNE),
     lambda: Put(ANNE),
-    lambda: Update(ANNE_AT, (Member.email.set("n@b.c"),)),
+    lambda: Update(ANNE_AT, Member.email.set("n@b.c")),
     lambda: Delete(ANNE_AT),
     lambda: Guard(ANNE_AT),
     lambda: BackfillUnique(Member),
@@ -138,6 +150,7 @@ class Answering(Player):
             "update_item": {"Attributes": {**item, "last": {"N": "7"}}},
             "delete_item": {"Attributes": item},
             "transact_write_items": {},
+            "transact_get_items": {"Responses": [{"Item": user_item()}, {"Item": order_item(7)}]},
             "query": {"Items": [], "Count": 0},
             "scan": {"Items": [to_item(ANNE)]},
             "batch_get_item": {"Responses": {}},

@@ -67,7 +67,7 @@ PAST: Item = {"ttl": {"N": str(int(NOW.timestamp()))}}
 def test_an_update_counts_without_reading() -> None:
     """By reference: one UpdateItem that adds one to the version, sets the time, and carries an id of its own."""
     answer = {"Attributes": item(4, result={"S": "b"})}
-    made, (call,) = play(Update(AT, (Trial.result.set("b"),)).steps(context()), answer)
+    made, (call,) = play(Update(AT, Trial.result.set("b")).steps(context()), answer)
     assert made is not None
     assert made.version == 4
     params = call.params
@@ -97,7 +97,7 @@ def test_an_item_older_than_its_stamps_is_updated() -> None:
     """An entity without version and time to expire is changed if neither is stored, and counts from 1."""
     own: Item = {"PK": {"S": "#STATED"}, "SK": {"S": "#a"}, "_et": {"S": "stated"}, "name": {"S": "a"}}
     old = from_item(Stated, own)
-    update = Update(Stated.at(name="a"), (Stated.note.set("b"),), None, old, given=old)
+    update = Update(old, Stated.note.set("b"))
     made, (call,) = play(update.steps(context()), {"Attributes": {**own, "version": {"N": "1"}}})
     assert made is not None
     assert made.version == 1
@@ -107,12 +107,12 @@ def test_an_item_older_than_its_stamps_is_updated() -> None:
 def test_a_lost_reply_is_recognised() -> None:
     """An update or put that was sent again knows its own first try by `_w`, though the version has moved on."""
     mine = item(4, result={"S": "b"}, _w={"S": "id-1"})
-    update = Update(AT, (Trial.result.set("b"),), None, OLD, given=OLD)
+    update = Update(OLD, Trial.result.set("b"))
     made, calls = play(update.steps(context()), lost(), condition_failed(mine))
     assert (made, calls[0]) == (from_item(Trial, mine), calls[1])
     put, _ = play(Put(evolve(OLD, result="b")).steps(context()), lost(), condition_failed(mine))
     assert put.version == 4
-    for operation in (update, Put(OLD), Delete(AT, given=OLD)):
+    for operation in (update, Put(OLD), Delete(OLD)):
         with pytest.raises(OutcomeUnknown):
             play(operation.steps(context()), lost(), condition_failed(item(9)))
 
@@ -120,14 +120,14 @@ def test_a_lost_reply_is_recognised() -> None:
 def test_an_own_write_is_known_after_it_expired() -> None:
     """An update that lets the item expire at once, sent again, finds what has expired and is its own."""
     mine = item(4, **PAST, _w={"S": "id-1"})
-    update = Update(AT, (Trial.until.set(NOW),))
+    update = Update(AT, Trial.until.set(NOW))
     made, _ = play(update.steps(context()), lost(), condition_failed(mine))
     assert made == from_item(Trial, mine)
 
 
 def test_a_conflict_has_both() -> None:
     """What stands there and what was handed in; an item that expired stands there no more."""
-    for operation in (Update(AT, (Trial.result.set("b"),), given=OLD), Put(OLD), Delete(AT, given=OLD)):
+    for operation in (Update(OLD, Trial.result.set("b")), Put(OLD), Delete(OLD)):
         with pytest.raises(VersionConflict) as caught:
             play(operation.steps(context()), condition_failed(item(4)))
         assert (caught.value.current, caught.value.given) == (from_item(Trial, item(4)), OLD)
@@ -140,7 +140,7 @@ def test_a_version_that_was_not_read_is_missed() -> None:
     """An entity read in part cannot be checked without its version; with it, it can."""
     for fields, raises in (((Trial.result,), True), ((Trial.version,), False)):
         (part,), _ = play(Pages(Trial.key().only(*fields)).steps(context()), {"Items": [item()]})
-        update = Update(AT, (Trial.result.set("b"),), given=part)
+        update = Update(part, Trial.result.set("b"))
         if raises:
             with pytest.raises(FieldNotLoaded, match=r"Trial\.version was not read"):
                 play(update.steps(context()))

@@ -33,7 +33,7 @@ def found(item: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.mark.parametrize(
     "operation",
-    [Create(ANN), Put(ANN, User.name == "Zoe"), Update(AT, RENAMED), Delete(AT)],
+    [Create(ANN), Put(ANN, User.name == "Zoe"), Update(AT, *RENAMED), Delete(AT)],
     ids=repr,
 )
 def test_the_read_is_strong_and_of_the_whole_key(operation: Any) -> None:
@@ -60,7 +60,7 @@ def test_the_entity_there_comes_along() -> None:
         play(Create(ANN).steps(context()), condition_failed(), found(user_item(name="Bob")))
     assert taken.value.existing == User(user_id="u1", name="Bob")
     with pytest.raises(ConditionFailed) as refused:
-        play(Update(AT, RENAMED, User.visits > 3).steps(context()), condition_failed(), found(user_item()))
+        play(Update(AT, *RENAMED, when=User.visits > 3).steps(context()), condition_failed(), found(user_item()))
     assert refused.value.current == ANN
 
 
@@ -75,7 +75,7 @@ def test_our_own_create_is_recognised() -> None:
 def test_our_own_addition_is_recognised() -> None:
     """After a lost reply the item that is read carries our mark: the addition is not made twice."""
     stored = {**user_item(), "visits": {"N": "2"}, "_w": {"S": "id-1"}}
-    made, _ = play(Update(AT, (User.visits.add(2),)).steps(context()), lost(), condition_failed(), found(stored))
+    made, _ = play(Update(AT, User.visits.add(2)).steps(context()), lost(), condition_failed(), found(stored))
     assert made == evolve(ANN, visits=2)
 
 
@@ -85,7 +85,7 @@ def test_a_stale_entity_is_refreshed() -> None:
     changed = order_item(7, placed_at=later, GSI1SK=f"#PENDING#{later}")
     loaded = from_item(Order, order_item(7))
     player = Player(condition_failed(), found(changed), {"Attributes": {**changed, "status": {"S": "PAID"}}})
-    made = player.play(Update(ORDER, (Order.status.set("PAID"),), None, loaded).steps(context()))
+    made = player.play(Update(loaded, Order.status.set("PAID")).steps(context()))
     assert made is not None
     assert made.status == "PAID"
     assert {"S": f"#PAID#{later}"} in player.calls[2].params["ExpressionAttributeValues"].values()
@@ -94,7 +94,7 @@ def test_a_stale_entity_is_refreshed() -> None:
 def test_an_item_made_meanwhile_is_updated() -> None:
     """Nothing was there and by now something is: the update is tried again, since nothing forbids it."""
     changed = {"Attributes": user_item(name="Bob")}
-    made, calls = play(Update(AT, RENAMED).steps(context()), condition_failed(), found(user_item()), changed)
+    made, calls = play(Update(AT, *RENAMED).steps(context()), condition_failed(), found(user_item()), changed)
     assert made is not None
     assert made.name == "Bob"
     assert [call.method for call in calls] == ["update_item", "get_item", "update_item"]
@@ -110,7 +110,7 @@ def test_a_number_made_meanwhile_was_not_deleted() -> None:
 def test_a_read_that_fails_leaves_it_at_what_was_said(trouble: Any) -> None:
     """The write was refused, whatever becomes of the read: without an item nothing stands there, as DynamoDB says."""
     with pytest.raises(NotFound):
-        play(Update(AT, RENAMED).steps(context(attempts=1)), condition_failed(), trouble())
+        play(Update(AT, *RENAMED).steps(context(attempts=1)), condition_failed(), trouble())
 
 
 def test_a_read_that_fails_after_a_lost_reply() -> None:

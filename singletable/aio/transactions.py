@@ -1,0 +1,126 @@
+"""The verbs of transactions, awaited."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from typing import Any, TypeAlias, TypeVar, overload
+
+from singletable.aio.running import Running
+from singletable.entity import Entity
+from singletable.operations.drafts import Part
+from singletable.operations.standing import Attempt, Committing, Reading, must_be, operations_of
+from singletable.queries import Ref
+from singletable.verbs import Operation
+
+__all__ = ["AsyncTransaction", "Transactions"]
+
+E = TypeVar("E", bound=Entity)
+A = TypeVar("A")
+B = TypeVar("B")
+C = TypeVar("C")
+D = TypeVar("D")
+F = TypeVar("F")
+T = TypeVar("T")
+W = TypeVar("W")
+
+
+Read: TypeAlias = Callable[[Operation[Any]], Coroutine[Any, Any, Any]]
+"""How a reader reads: the `run` of its store."""
+
+
+class AsyncTransaction:
+    """What the function given to `transact` reads with: each item once, strongly, and checked when it is committed."""
+
+    def __init__(self, read: Read, attempt: Attempt) -> None:
+        self._read = read
+        self._attempt = attempt
+
+    async def get(self, ref: Ref[E]) -> E | None:
+        """Read one item; None where nothing stands there. ForeignItem where another entity's item does."""
+        known = self._attempt.known(ref)
+        return self._attempt.keep(ref, await self._read(Reading(ref)) if known is None else known)
+
+    async def one(self, ref: Ref[E]) -> E:
+        """Read one item that must be there; NotFound where it is not."""
+        return must_be(ref, await self.get(ref))
+
+
+class Transactions(Running):
+    """What a store can do as a whole or not at all."""
+
+    @overload
+    async def transact(self, a: Part[A], /, *, token: str | None = ...) -> tuple[A]: ...
+    @overload
+    async def transact(self, a: Part[A], b: Part[B], /, *, token: str | None = ...) -> tuple[A, B]: ...
+    @overload
+    async def transact(self, a: Part[A], b: Part[B], c: Part[C], /, *, token: str | None = ...) -> tuple[A, B, C]: ...
+    @overload
+    async def transact(
+        self, a: Part[A], b: Part[B], c: Part[C], d: Part[D], /, *, token: str | None = ...
+    ) -> tuple[A, B, C, D]: ...
+    @overload
+    async def transact(
+        self, a: Part[A], b: Part[B], c: Part[C], d: Part[D], f: Part[F], /, *, token: str | None = ...
+    ) -> tuple[A, B, C, D, F]: ...
+    @overload
+    async def transact(
+        self, build: Callable[[AsyncTransaction], Awaitable[tuple[Part[A]]]], /, *, token: str | None = ...
+    ) -> tuple[A]: ...
+    @overload
+    async def transact(
+        self, build: Callable[[AsyncTransaction], Awaitable[tuple[Part[A], Part[B]]]], /, *, token: str | None = ...
+    ) -> tuple[A, B]: ...
+    @overload
+    async def transact(
+        self,
+        build: Callable[[AsyncTransaction], Awaitable[tuple[Part[A], Part[B], Part[C]]]],
+        /,
+        *,
+        token: str | None = ...,
+    ) -> tuple[A, B, C]: ...
+    @overload
+    async def transact(
+        self,
+        build: Callable[[AsyncTransaction], Awaitable[Sequence[Part[Any]]]],
+        /,
+        *,
+        token: str | None = ...,
+    ) -> tuple[Any, ...]: ...
+    @overload
+    async def transact(self, *operations: Part[T], token: str | None = ...) -> tuple[T, ...]: ...
+    async def transact(self, *operations: Any, token: str | None = None) -> tuple[Any, ...]:
+        """Carry operations out together, all or none, and give their results in position.
+
+        `Create(entity)` and `Put(entity)` give the stored entity, its numbers drawn; `Update`, `Delete` and `Check`
+        give None. TransactionFailed has an error for each operation that stood in the way. With `token` a request that
+        is delivered again, to any process, is carried out once and gives what is stored.
+
+        Given one function instead, it is called with a reader (`tx.get`, `tx.one`) and gives the operations. What it
+        read must still stand when they are committed; where it does not, the function is called again from the start.
+        """
+        if len(operations) != 1 or not callable(operations[0]):
+            return await self.run(self._verbs.transact(operations, token))
+        (build,), committing = operations, Committing(token)
+        while True:
+            attempt = Attempt()
+            tx = AsyncTransaction(self.run, attempt)
+            built = self._verbs.transact(operations_of(await build(tx)), token).operations
+            results = await self.run(committing.commit(built, attempt))
+            if results is not None:
+                return results
+
+    async def prepare(self, operation: W) -> W:
+        """Fix the id, the clock and the numbers of a write, without writing: run as often as you like, it happens once.
+
+        It can be pickled, stored, and run by another process. By sort key its number is nobody's until it is run:
+        where another writer takes it first, AlreadyExists is raised.
+        """
+        return await self.run(self._verbs.prepare(operation))
+
+    async def assign(self, entity: E) -> E:
+        """Draw the counter numbers of an entity that is created later, so that others can name it; nothing is written.
+
+        `create` and `Create` then take the entity as it is given here. UsageError where a number is by sort key: that
+        is drawn by being stored.
+        """
+        return await self.run(self._verbs.assign(entity))
