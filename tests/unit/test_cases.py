@@ -82,12 +82,19 @@ def test_a5_only_none_is_absent() -> None:
 def test_a9_a10_no_placeholder_is_left_standing(template: str) -> None:
     """A9, A10: what names no field of its class, a place inside one too, is refused where it is declared."""
     with pytest.raises(TemplateError):
+        declare(template)
 
-        class Wrong(Entity, table=Table("wrong")):
-            name: Field[str]
-            where: Field[dict[str, str]]
 
-            key = Key(pk=template, sk="#A")
+def declare(template: str) -> type[Entity]:
+    """Declare a class with a partition key template."""
+
+    class Wrong(Entity, table=Table("wrong")):
+        name: Field[str]
+        where: Field[dict[str, str]]
+
+        key = Key(pk=template, sk="#A")
+
+    return Wrong
 
 
 def test_d6_a_constant_partition_is_a_query() -> None:
