@@ -248,11 +248,10 @@ class Recorder(CountingClient):
 
 def partitions(value: Any) -> Iterator[str]:
     """List every partition key in the parameters of a request: in keys and items, and compared with or set to."""
-    kind: type = type(value)
-    if kind is list:
+    if value.__class__ is list:
         for each in value:
             yield from partitions(each)
-    elif kind is dict:
+    elif value.__class__ is dict:
         params: dict[str, Any] = value
         yield from (params[name]["S"] for name in PKS if isinstance(params.get(name), dict))
         names, values = params.get("ExpressionAttributeNames", {}), params.get("ExpressionAttributeValues", {})
