@@ -66,6 +66,7 @@ from singletable.operations.create import Create
 from singletable.operations.delete import Delete
 from singletable.operations.get import Get
 from singletable.operations.guarding import UniqueReport
+from singletable.operations.move import Move
 from singletable.operations.page import Page
 from singletable.operations.put import Put
 from singletable.operations.scan import Scan
@@ -117,6 +118,7 @@ __all__ = [
     "KeyTooLong",
     "LocalIndex",
     "MissingPart",
+    "Move",
     "NoTruthValue",
     "NotFound",
     "NumberNotAssigned",

@@ -16,6 +16,7 @@ from singletable.operations.check import Check
 from singletable.operations.create import Create
 from singletable.operations.delete import Delete
 from singletable.operations.get import Get
+from singletable.operations.move import Move
 from singletable.operations.put import Put
 from singletable.operations.standing import Reading
 from singletable.operations.subjects import subject
@@ -28,7 +29,7 @@ from singletable.scopes import Scope
 __all__ = ["CursorKey", "Handed", "check_name", "check_table", "flag", "seconds", "signing_of"]
 
 STORING = (Create, Put)
-REFERRING = (Get, Update, Delete, Check, Reading)
+REFERRING = (Get, Update, Delete, Move, Check, Reading)
 
 T = TypeVar("T")
 E = TypeVar("E", bound=Entity)

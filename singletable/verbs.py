@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import Any, Protocol, TypeAlias, TypeVar, cast, get_args
+from typing import Any, Protocol, TypeAlias, TypeVar, get_args
 
 from singletable.entity import Entity
 from singletable.errors import ConfigurationError, UsageError, kind_of
@@ -32,9 +32,10 @@ from singletable.operations.get_many import GetMany, Missing
 from singletable.operations.guarding import BackfillUnique
 from singletable.operations.many import Progress
 from singletable.operations.merge import CountAll, First, Queries
+from singletable.operations.move import Move
 from singletable.operations.once import Assign, CreateOnce, GetOrCreate, Prepare
 from singletable.operations.page import TakePage
-from singletable.operations.put import Put
+from singletable.operations.put import Kept, Put
 from singletable.operations.scan import Scan
 from singletable.operations.transact import Transact
 from singletable.operations.update import Update
@@ -180,16 +181,19 @@ class Verbs:
         """Make the operation of `assign`."""
         return Assign(self.handed.own(entity))
 
-    def put(self, entity: E, when: Condition | None) -> Put[E]:
-        """Make the operation of `put`."""
-        return Put(self.handed.own(entity), when)
+    def put(self, entity: E, when: Condition | None, returning: Kept) -> Operation[Any]:
+        """Make the operation of `put`, which gives what `returning` names."""
+        return Put(self.handed.own(entity), when, returning)
 
-    def update(
-        self, what: Ref[E] | E, changes: Iterable[Change | Mapping[str, object]], when: Condition | None
-    ) -> Operation[E]:
-        """Make the operation of `update`, which gives the new entity when it is run alone."""
+    def update(self, what: Ref[E] | E, *changes: Change | Mapping[str, object], **options: Any) -> Operation[Any]:
+        """Make the operation of `update`, which gives what `returning` names when it is run alone."""
         self.handed.referred(what)
-        return cast("Operation[E]", Update(what, *changes, when=when))
+        return Update(what, *changes, **options)
+
+    def move(self, what: Ref[E] | E, parts: Mapping[str, object]) -> Move[E]:
+        """Make the operation of `move`."""
+        self.handed.referred(what)
+        return Move(what, **parts)
 
     def delete(self, what: Ref[E] | E, when: Condition | None) -> Delete[E]:
         """Make the operation of `delete`."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TypeVar
+from typing import Literal, TypeVar, overload
 
 from singletable.aio.running import Running
 from singletable.entity import Entity
 from singletable.expressions import Change, Condition
 from singletable.operations.many import Progress
+from singletable.operations.put import Kept
+from singletable.operations.update import Missing, Returned
 from singletable.queries import Ref
 
 __all__ = ["Writes"]
@@ -35,21 +37,76 @@ class Writes(Running):
         """
         return await self.run(self._verbs.get_or_create(entity))
 
-    async def put(self, entity: E, *, when: Condition | None = None) -> E:
+    @overload
+    async def put(self, entity: E, *, when: Condition | None = ..., returning: Literal["new"] = ...) -> E: ...
+    @overload
+    async def put(self, entity: E, *, when: Condition | None = ..., returning: Literal["old"]) -> E | None: ...
+    async def put(self, entity: E, *, when: Condition | None = None, returning: Kept = "new") -> E | None:
         """Store an entity in place of what stands there of its own kind; missing numbers are drawn, others kept.
 
-        ForeignItem where another entity's item stands there, ConditionFailed where `when` does not hold.
+        With `returning="old"` it gives what was replaced, or None where nothing was. ForeignItem where another entity's
+        item stands there, ConditionFailed where `when` does not hold.
         """
-        return await self.run(self._verbs.put(entity, when))
+        made: E | None = await self.run(self._verbs.put(entity, when, returning))
+        return made
 
+    @overload
     async def update(
-        self, what: Ref[E] | E, *changes: Change | Mapping[str, object], when: Condition | None = None
-    ) -> E:
+        self,
+        what: Ref[E] | E,
+        *changes: Change | Mapping[str, object],
+        when: Condition | None = ...,
+        missing: Missing = ...,
+        returning: Literal["new"] = ...,
+    ) -> E: ...
+    @overload
+    async def update(
+        self,
+        what: Ref[E] | E,
+        *changes: Change | Mapping[str, object],
+        when: Condition | None = ...,
+        missing: Missing = ...,
+        returning: Literal["old"],
+    ) -> E | None: ...
+    @overload
+    async def update(
+        self,
+        what: Ref[E] | E,
+        *changes: Change | Mapping[str, object],
+        when: Condition | None = ...,
+        missing: Missing = ...,
+        returning: None,
+    ) -> None: ...
+    async def update(
+        self,
+        what: Ref[E] | E,
+        *changes: Change | Mapping[str, object],
+        when: Condition | None = None,
+        missing: Missing = "raise",
+        returning: Returned = "new",
+    ) -> E | None:
         """Change fields of a stored item, its index keys with them, and give the new entity.
 
-        As `Store.update`: NotFound where nothing stands there, ConditionFailed where `when` does not hold.
+        Changes are `Order.status.set("PAID")` or a mapping such as `{"status": "PAID", "note": None}`. With a loaded
+        entity, what its index keys need is taken from it on condition that it still holds. NotFound where nothing
+        stands there, ConditionFailed where `when` does not hold. `missing="create"` makes the item where there is none,
+        of the key, the changes and the defaults: UsageError where these do not tell every required field, AlreadyExists
+        where its number was deleted. `returning="old"` gives the entity as it was, or None where it was made;
+        `returning=None` gives nothing.
         """
-        return await self.run(self._verbs.update(what, changes, when))
+        made: E | None = await self.run(
+            self._verbs.update(what, *changes, when=when, missing=missing, returning=returning)
+        )
+        return made
+
+    async def move(self, what: Ref[E] | E, /, **parts: object) -> E:
+        """Put an item at another primary key, in one transaction, and give the entity there.
+
+        `parts` are those parts of the key that change. Index keys, guards, version and times follow; a number by sort
+        key is drawn anew in the partition it comes to, and the old one stays taken. NotFound, AlreadyExists,
+        UnknownPart for what is no part of the key, UsageError for the same key.
+        """
+        return await self.run(self._verbs.move(what, parts))
 
     async def delete(self, what: Ref[E] | E, *, when: Condition | None = None) -> E | None:
         """Delete an item and give the old entity; None where nothing stood there.

@@ -94,12 +94,14 @@ def draft_of_new(
     *,
     lost: Callable[[Refusal], Verdict[E]] | None = None,
     kept: Callable[[], None] | None = None,
+    prepared: object = None,
 ) -> Draft[E]:
     """Draft the put of an entity, numbered by now, where nothing stands.
 
-    `lost` says what it means that something else does (AlreadyExists), `kept` is called when the put was carried out.
+    `lost` says what it means that something else does (AlreadyExists), `kept` is called when the put was carried out,
+    and `prepared` is the operation to run again, where it is not the create.
     """
-    prepared = Create(entity, stamp=stamp, drawn=True)
+    prepared = prepared or Create(entity, stamp=stamp, drawn=True)
     entity = changed(entity, mapper.model.stamps.created(entity.__dict__, stamp.now))
     item = with_create_id(mapper.encode(entity), stamp.id)
 

@@ -20,7 +20,7 @@ from singletable.operations.context import Context, Stamp, backoff
 from singletable.operations.drafts import Again, Beside, Done, Draft, Verdict, changed
 from singletable.operations.expiring import has_expired, judged_alive, seen
 from singletable.operations.get import get_call
-from singletable.operations.guards import NOTHING, Move, holding_of
+from singletable.operations.guards import NOTHING, Shift, holding_of
 from singletable.operations.sending import send
 from singletable.operations.subjects import subject
 from singletable.operations.writing import (
@@ -40,7 +40,7 @@ from singletable.queries import Ref
 from singletable.schema import GONE_AT, WRITE_ID, Model, model_of
 from singletable.wire import Item, Refusal, Steps, at_once
 
-__all__ = ["Delete"]
+__all__ = ["Delete", "tombstone"]
 
 E = TypeVar("E", bound=Entity)
 
@@ -145,7 +145,7 @@ class _Deleting(Generic[E]):
         def again(guard: str) -> Again[E | None]:
             return Again(0.0, lambda: at_once(self.draft(own, left | {guard})))
 
-        move = Move(self.ref.key, holding_of(self.model, old, own), NOTHING, left, again)
+        move = Shift(self.ref.key, holding_of(self.model, old, own), NOTHING, left, again)
         return tuple(move.beside(self.model, self._stamp))
 
     def _judged(self, refusal: Refusal, own: Item | None, old: E | None) -> Verdict[E | None]:
@@ -183,12 +183,17 @@ class _Deleting(Generic[E]):
         return Action("delete", self.ref.key, condition, returning="ALL_OLD")
 
     def _burying(self) -> Action:
-        seconds = {"N": str(int(self._stamp.now.timestamp()))}
-        stone: Item = {**self.ref.key, GONE_AT: seconds, WRITE_ID: {"S": self._stamp.id}}
-        if self.model.table.tag is not None:
-            stone[self.model.table.tag] = {"S": GONE}
+        stone = tombstone(self.model, self.ref.key, self._stamp)
         condition = all_of((owned(self.model, self._stamp.now), self._held, self._when))
         return Action("put", self.ref.key, condition, item=stone, returning="ALL_OLD")
+
+
+def tombstone(model: Model, key: Item, stamp: Stamp) -> Item:
+    """Give what a deleted item leaves, by which its key stays taken."""
+    stone: Item = {**key, GONE_AT: {"N": str(int(stamp.now.timestamp()))}, WRITE_ID: {"S": stamp.id}}
+    if model.table.tag is not None:
+        stone[model.table.tag] = {"S": GONE}
+    return stone
 
 
 def _is_foreign(model: Model, item: Item | None) -> bool:

@@ -28,7 +28,7 @@ from singletable.wire import AttributeValue, Item
 __all__ = [
     "NOTHING",
     "Holding",
-    "Move",
+    "Shift",
     "guard_key",
     "guards_of",
     "holder_of",
@@ -93,10 +93,11 @@ def holder_of(model: Model, guard: Item | None) -> Ref[Any] | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Move(Generic[T]):
+class Shift(Generic[T]):
     """What the item at `key` held and will hold; guards `left` are not freed, being another's.
 
-    `again` drafts the write anew, leaving one more guard alone.
+    `again` drafts the write anew, leaving one more guard alone. An item that goes `to` another key takes its guards
+    along.
     """
 
     key: Item
@@ -104,6 +105,7 @@ class Move(Generic[T]):
     after: Holding
     left: frozenset[str]
     again: Callable[[str], Again[T]]
+    to: Item | None = None
 
     def beside(self, model: Model, stamp: Stamp) -> Iterator[Beside[T]]:
         """Give the actions that free what the item no longer holds, and take what it holds from now on."""
@@ -111,8 +113,9 @@ class Move(Generic[T]):
             old, new = self.before.guards.get(unique), self.after.guards.get(unique)
             if old is not None and old != new and old not in self.left:
                 yield self._freed(model, old)
-            if new is not None and (old != new or self.before.ttl != self.after.ttl):
-                yield _taken(model, self.key, unique, self.after, stamp)
+            stays = old == new and self.before.ttl == self.after.ttl and self.to is None
+            if new is not None and not stays:
+                yield _taken(model, self.to or self.key, unique, self.after, stamp, mine=self.key)
 
     def _freed(self, model: Model, guard: str) -> Beside[T]:
         """Delete the item's own guard."""
@@ -125,15 +128,18 @@ def taken(model: Model, key: Item, holding: Holding, stamp: Stamp) -> tuple[Besi
     return tuple(_taken(model, key, unique, holding, stamp) for unique in holding.guards)
 
 
-def _taken(model: Model, key: Item, unique: Uniqueness, holding: Holding, stamp: Stamp) -> Beside[Any]:
-    """Put a guard where none stands that is another item's."""
+def _taken(
+    model: Model, key: Item, unique: Uniqueness, holding: Holding, stamp: Stamp, *, mine: Item | None = None
+) -> Beside[Any]:
+    """Put a guard where none stands that is another item's; that of the item at `mine` is its own."""
     place = guard_key(model, holding.guards[unique])
     item: Item = {**place, OF: {"M": key}}
     if model.table.tag is not None:
         item[model.table.tag] = {"S": UNIQUE_TAG}
     if holding.ttl is not None and model.table.ttl is not None:
         item[model.table.ttl] = holding.ttl
-    action = Action("put", place, any_of((absent(model, stamp.now), _mine(key))), item=item)
+    free = any_of((absent(model, stamp.now), _mine(key), None if mine in (None, key) else _mine(mine or key)))
+    action = Action("put", place, free, item=item)
     return Beside(action, lambda refusal: violation(model, unique, refusal.item))
 
 

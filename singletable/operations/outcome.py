@@ -29,7 +29,7 @@ from singletable.sizes import ITEM_BYTES, item_size
 from singletable.uniques import Uniqueness
 from singletable.wire import Item
 
-__all__ = ["Outcome", "Plan", "Standing", "check_places", "field_of", "plan_of"]
+__all__ = ["Outcome", "Plan", "Standing", "check_places", "field_of", "plan_of", "worked_out"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ class Plan:
             if _is_plain(changes):
                 values[name] = changes[0].given if changes[0].action == "set" else None
             elif self._is_worked_out(name):
-                values[name], whole = _worked_out(self.model.fields[name], changes, before)
+                values[name], whole = worked_out(self.model.fields[name], changes, before)
                 made = (whole,)
             own.extend(made)
         computed = {} if standing is None else self._computed(standing.entity, values)
@@ -217,7 +217,7 @@ def _is_plain(changes: tuple[Change, ...]) -> bool:
     return changes[0].is_plain
 
 
-def _worked_out(field: Field[Any], changes: tuple[Change, ...], before: Item) -> tuple[Any, Change]:
+def worked_out(field: Field[Any], changes: tuple[Change, ...], before: Item) -> tuple[Any, Change]:
     """Give the value that changes of a field come to, and the one change that stores it.
 
     FieldValueError for a sum beyond DynamoDB's 38 digits, and for what the field cannot hold.

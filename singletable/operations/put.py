@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass, field, replace
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Literal, TypeAlias, TypeVar, get_args
 
 from singletable.belonging import check_condition
 from singletable.entity import Entity, changed
@@ -17,33 +17,40 @@ from singletable.errors import UsageError
 from singletable.expressions import Condition, Path, all_of
 from singletable.judging import holds
 from singletable.mapping import Mapper, kind_of_item
-from singletable.operations.actions import Action
+from singletable.operations.actions import Action, Returning
 from singletable.operations.carrying import carry_out
 from singletable.operations.context import Context, Stamp, backoff
 from singletable.operations.create import draft_numbered, turn_of
 from singletable.operations.drafts import Again, Beside, Done, Draft, Verdict
-from singletable.operations.expiring import judged_alive, seen
-from singletable.operations.guards import Move, holding_of, taken
+from singletable.operations.expiring import has_expired, judged_alive, seen
+from singletable.operations.guards import Shift, holding_of, taken
 from singletable.operations.increment import assigned, forget_highest
+from singletable.operations.subjects import chosen
 from singletable.operations.writing import (
     absent,
     at_version,
     carries,
     contended,
     key_of,
+    old_is_lost,
     owned,
+    read_after,
     refused,
     replaceable,
     stands,
+    unchanged,
     version_conflict,
     with_create_id,
 )
 from singletable.schema import CREATE_ID, WRITE_ID
 from singletable.wire import Item, Refusal, Steps, at_once
 
-__all__ = ["Put"]
+__all__ = ["Kept", "Put"]
 
 E = TypeVar("E", bound=Entity)
+
+Kept: TypeAlias = Literal["new", "old"]
+KEPT = get_args(Kept)
 
 ATTEMPTS = 16
 """So often, at most, is a put made anew from the unique values that stand there."""
@@ -53,15 +60,18 @@ ATTEMPTS = 16
 class Put(Generic[E]):
     """Store an entity, replacing what is there of its own kind. ForeignItem where another's item stands.
 
-    A number that is missing is drawn, one that is there is kept; a key whose number was deleted is AlreadyExists.
+    A number that is missing is drawn, one that is there is kept; a key whose number was deleted is AlreadyExists. Run
+    alone with `returning="old"` it gives what was replaced, or None where nothing was.
     """
 
     entity: E
     when: Condition | None = None
+    returning: Kept = "new"
     stamp: Stamp | None = field(default=None, kw_only=True, repr=False)
     drawn: bool = field(default=False, kw_only=True, repr=False)
 
     def __post_init__(self) -> None:
+        chosen("put(returning=)", self.returning, KEPT)
         if self.when is not None:
             check_condition(self.when, self.entity.__fields__, "put(when=)")
 
@@ -102,7 +112,8 @@ class Put(Generic[E]):
         mapper = context.mapper(type(self.entity))
         number = mapper.model.sort_key_number
         if number is not None and number.name not in self.entity.__dict__:
-            return (yield from draft_numbered(context, mapper, self.entity, number, stamp))
+            draft = yield from draft_numbered(context, mapper, self.entity, number, stamp)
+            return _in_place_of_nothing(draft) if self.returning == "old" and not stamp.shared else draft
         return _Replacing(context, mapper, replace(self, stamp=stamp, drawn=True), stamp).first()
 
 
@@ -126,7 +137,8 @@ class _Replacing(Generic[E]):
             item = with_create_id(item, stamp.id)
         self._held = at_version(model, put.entity)
         self._when = judged_alive(model.table, put.when, stamp.now)
-        self._marked = put.when is not None or self._held is not None
+        self._old = put.returning == "old" and not stamp.shared
+        self._marked = put.when is not None or self._held is not None or self._old
         if self._marked:
             item[WRITE_ID] = {"S": stamp.id}
         self._item = item
@@ -138,8 +150,8 @@ class _Replacing(Generic[E]):
         model = self._mapper.model
         if not model.uniques:
             return self._draft(self._free(), (), None)
-        same = all_of((owned(model, self._stamp.now), self._as_stored(self._item), self._held))
-        return self._draft(same, (), self._item)
+        still = self._as_stored(self._item)
+        return self._draft(all_of((owned(model, self._stamp.now), still, self._held)), (), still)
 
     def _free(self) -> Condition | None:
         """Hold where the entity may stand: in place of nothing only if it was never stored."""
@@ -152,31 +164,46 @@ class _Replacing(Generic[E]):
         version = self._mapper.model.stamps.counter()
         return version is None or self._put.entity.__dict__.get(version.name) is None
 
-    def _draft(self, condition: Condition | None, beside: tuple[Beside[E], ...], known: Item | None) -> Draft[E]:
-        """Draft the put on a condition; `known` has the unique values that it takes to stand there."""
-        own = Action("put", self._key, all_of((condition, self._when)), item=self._item)
+    def _draft(
+        self,
+        condition: Condition | None,
+        beside: tuple[Beside[E], ...],
+        still: Condition | None,
+        *,
+        known: Item | None = None,
+    ) -> Draft[E]:
+        """Draft the put on a condition; `still` holds while what it takes to stand there does, the item `known`."""
+        returning: Returning = "ALL_OLD" if self._old else "NONE"
+        own = Action("put", self._key, all_of((condition, self._when)), item=self._item, returning=returning)
 
         def judged(refusal: Refusal) -> Verdict[E]:
-            return self._judged(refusal, known)
+            return self._judged(refusal, still)
 
-        return Draft(own, answer=self._answer, refused=judged, prepared=self._put, beside=beside)
+        def answer(old: Item | None) -> Any:
+            return self._answer(old or known)
 
-    def _answer(self, _: Item | None) -> E:
+        return Draft(own, answer=answer, refused=judged, prepared=self._put, beside=beside)
+
+    def _answer(self, old: Item | None) -> Any:
+        """Give what is stored, or else what was replaced, where that had not expired."""
         forget_highest(self._context, self._mapper.model, self._put.entity)
-        return self._mapper.decode(self._item)
+        if not self._old:
+            return self._mapper.decode(self._item)
+        if not old or has_expired(self._mapper.model.table, old, self._stamp.now):
+            return None
+        return read_after(self._mapper, old, "replaced")
 
-    def _judged(self, refusal: Refusal, known: Item | None) -> Verdict[E]:
+    def _judged(self, refusal: Refusal, still: Condition | None) -> Verdict[E]:
         model = self._mapper.model
         if self._marked and carries(refusal, WRITE_ID, self._stamp.id):
-            return Done(self._answer(None))
+            return old_is_lost(self._put) if self._old else Done(self._answer(None))
         refusal = seen(model.table, refusal, self._stamp.now)
         item = refusal.item
         if refusal.sent == 1 and self._is_outdated(item):
             return version_conflict(self._mapper, item, self._put.entity)
         if not model.uniques or (item is not None and kind_of_item(model, item) != "own"):
             return refused(self._mapper, refusal, self._put, taken=True)
-        same = None if known is None else self._as_stored(known)
-        if same is not None and item is not None and holds(same, item):
+        if still is not None and item is not None and holds(still, item):
             return refused(self._mapper, refusal, self._put, taken=True)
         pause = next(self._pauses, None)
         if pause is None:
@@ -196,13 +223,14 @@ class _Replacing(Generic[E]):
             fresh = taken(model, self._key, self._holding, self._stamp)
             return self._draft(absent(model, self._stamp.now), fresh, None)
         before = holding_of(model, self._mapper.decode(standing), standing)
-        condition = all_of((owned(model, self._stamp.now), self._as_stored(standing), self._held))
+        still = unchanged(model, self._key, standing) if self._old else self._as_stored(standing)
+        condition = all_of((owned(model, self._stamp.now), still, self._held))
 
         def again(guard: str) -> Again[E]:
             return Again(0.0, lambda: at_once(self._after(standing, left | {guard})))
 
-        move = Move(self._key, before, self._holding, left, again)
-        return self._draft(condition, tuple(move.beside(model, self._stamp)), standing)
+        move = Shift(self._key, before, self._holding, left, again)
+        return self._draft(condition, tuple(move.beside(model, self._stamp)), still, known=standing)
 
     def _as_stored(self, item: Item) -> Condition | None:
         """Hold where the unique values (and the time to live of their guards) are stored as in an item."""
@@ -211,3 +239,22 @@ class _Replacing(Generic[E]):
         ttl = [] if model.table.ttl is None else [model.table.ttl]
         conditions: list[Condition | None] = [stands(Path((name,)), item.get(name)) for name in (*names, *ttl)]
         return all_of([~absent(model), *conditions])
+
+
+def _in_place_of_nothing(draft: Draft[Any]) -> Draft[Any]:
+    """Let a put under a number of its own give what it replaces: nothing."""
+
+    def answer(item: Item | None) -> None:
+        draft.answer(item)
+
+    def judged(refusal: Refusal) -> Verdict[Any]:
+        verdict = draft.refused(refusal)
+        if isinstance(verdict, Again):
+            return replace(verdict, draft=lambda: _later(verdict))
+        return Done(None) if isinstance(verdict, Done) else verdict
+
+    return replace(draft, answer=answer, refused=judged)
+
+
+def _later(again: Again[Any]) -> Steps[Draft[Any]]:
+    return _in_place_of_nothing((yield from again.draft()))

@@ -14,7 +14,7 @@ from typing import Any, Generic, TypeVar
 
 from singletable.entity import Entity
 from singletable.errors import ConditionFailed, NotFound, TransactionFailed, UsageError, kind_of
-from singletable.expressions import Condition, Path, all_of
+from singletable.expressions import Condition
 from singletable.operations.actions import Action
 from singletable.operations.context import Context, Stamp, backoff
 from singletable.operations.drafts import Draft, Verdict, changed
@@ -22,7 +22,7 @@ from singletable.operations.expiring import seen
 from singletable.operations.get import get_call
 from singletable.operations.sending import send
 from singletable.operations.transact import Transact
-from singletable.operations.writing import absent, readable, stands, unknown
+from singletable.operations.writing import absent, readable, unchanged, unknown
 from singletable.queries import Ref
 from singletable.schema import Model
 from singletable.wire import Item, Pause, Refusal, Steps, at_once
@@ -74,11 +74,7 @@ class Still:
 
 
 def _as_read(model: Model, key: Item, item: Item | None, stamp: Stamp) -> Condition | None:
-    if item is None:
-        return absent(model, stamp.now)
-    known = [field.attribute for field in model.fields.values()]
-    names = dict.fromkeys(name for name in (*item, *known) if name not in key)
-    return all_of(stands(Path((name,)), item.get(name)) for name in names)
+    return absent(model, stamp.now) if item is None else unchanged(model, key, item)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

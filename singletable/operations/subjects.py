@@ -6,7 +6,7 @@ Operations can be pickled, and their references with them: by class and parts, s
 from __future__ import annotations
 
 import copyreg
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from singletable.entity import Entity, left_out, parts_of
@@ -14,9 +14,10 @@ from singletable.errors import UsageError, kind_of
 from singletable.queries import Ref
 from singletable.schema import model_of
 
-__all__ = ["loaded_of", "subject"]
+__all__ = ["chosen", "loaded_of", "subject"]
 
 E = TypeVar("E", bound=Entity)
+T = TypeVar("T")
 
 
 def subject(what: Ref[E] | E) -> Ref[E]:
@@ -33,6 +34,14 @@ def subject(what: Ref[E] | E) -> Ref[E]:
 def loaded_of(what: Ref[E] | E) -> E | None:
     """Give an entity that was handed in and read as a whole, so that an update may rest on it."""
     return None if isinstance(what, Ref) or left_out(what) is not None else what
+
+
+def chosen(what: str, given: T, choices: Sequence[object]) -> T:
+    """Take one of a few words. UsageError for anything else."""
+    if not any(type(given) is type(each) and given == each for each in choices):
+        wanted = ", ".join(map(repr, choices))
+        raise UsageError(f"{what} was given {kind_of(given)}, wanted one of {wanted}")
+    return given
 
 
 def _reduced(ref: Ref[Any]) -> tuple[Callable[..., Ref[Any]], tuple[Any, ...]]:

@@ -34,6 +34,7 @@ from singletable.operations.create import Create, turn_of
 from singletable.operations.delete import Delete
 from singletable.operations.drafts import Again, Done, Draft, Ending, Part, changed
 from singletable.operations.many import awaits_number, drawn, place_of
+from singletable.operations.move import Move
 from singletable.operations.put import Put
 from singletable.operations.receipts import Delivered, Receipt, check_token, input_of
 from singletable.operations.siblings import Siblings
@@ -57,10 +58,10 @@ OF_THE_WHOLE = (OutcomeUnknown, TokenReused, Unprocessed, UsageError)
 class Transact:
     """Carry all operations out or none, and give their results in position.
 
-    Create and Put give the stored entity with its numbers; Update, Delete and Check give None. TransactionFailed with
-    an error for each operation that stood in the way. With `token` a request that is delivered again is carried out
-    once, and gives what is stored; TokenReused where it asks for something else. UsageError, before anything is sent,
-    for more than 100 items or two writes to one item.
+    Create, Put and Move give the stored entity with its numbers; Update, Delete and Check give None. TransactionFailed
+    with an error for each operation that stood in the way. With `token` a request that is delivered again is carried
+    out once, and gives what is stored; TokenReused where it asks for something else. UsageError, before anything is
+    sent, for more than 100 items or two writes to one item.
     """
 
     operations: tuple[Any, ...]
@@ -149,7 +150,7 @@ def _check_distinct(context: Context, operations: Sequence[Any]) -> None:
 
 def _known_key(context: Context, write: Any) -> Item | None:
     """Give the key a write has before its numbers are drawn; None for one that has none yet, or only looks."""
-    if type(write) in (Update, Delete):
+    if type(write) in (Update, Delete, Move):
         key: Item = context.bound(write.ref).key
         return key
     if type(write) not in NEW or awaits_number(write.entity):
@@ -175,6 +176,9 @@ def fixed(context: Context, operations: Sequence[Any], stamp: Stamp) -> Steps[tu
         drafts = yield from Siblings(context, group, stamp).draft()
         for place, draft in drafts.items():
             made[place] = draft.prepared
+    for place, write in enumerate(begun):
+        if type(write) is Move:
+            made[place] = (yield from write.draft(context, stamp)).prepared
     return tuple(made)
 
 

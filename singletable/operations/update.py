@@ -5,47 +5,62 @@ the reference or in the change are known, and one UpdateItem does. Others are ta
 on condition that they still hold, or else from one strong read; where another writer was faster, the old item that the
 failed condition answers with is the next attempt's knowledge, and so it is where the item was made only just now. An
 addition to a number is not repeatable, so it is marked with an id (`_w`) by which a request that was sent again
-recognises that it was carried out before.
+recognises that it was carried out before. An update that makes what is missing (`upsert`) is one request where that
+can be told beforehand; otherwise it is followed by a create where it found nothing, and that by an update where another
+writer was faster.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Literal, TypeAlias, TypeVar, get_args
 
 from singletable.belonging import check_condition
 from singletable.entity import Entity, values_of
-from singletable.errors import (
-    ConditionFailed,
-    NotFound,
-    OutcomeUnknown,
-    SingleTableError,
-    UnknownField,
-    UsageError,
-    closest,
-)
+from singletable.errors import ConditionFailed, NotFound, OutcomeUnknown, SingleTableError
 from singletable.expressions import Change, Condition, Path, all_of
-from singletable.fields import Field, computed
 from singletable.judging import holds
 from singletable.mapping import ANY_TIME, foreign_item, kind_of_item
-from singletable.operations.actions import Action
+from singletable.operations.actions import Action, Returning
 from singletable.operations.carrying import carry_out
+from singletable.operations.changing import changes_of, check_changes
 from singletable.operations.context import Context, Stamp, backoff
+from singletable.operations.create import draft_of_new
 from singletable.operations.drafts import Again, Beside, Done, Draft, Verdict, changed
 from singletable.operations.expiring import seen
 from singletable.operations.get import get_call
-from singletable.operations.guards import Move, guards_of
-from singletable.operations.outcome import Outcome, Plan, Standing, check_places, field_of, plan_of
+from singletable.operations.guards import Shift, guards_of
+from singletable.operations.increment import assigned, forget_highest
+from singletable.operations.outcome import Outcome, Plan, Standing, field_of, plan_of
 from singletable.operations.sending import send
-from singletable.operations.subjects import loaded_of, subject
-from singletable.operations.writing import absent, at_version, carries, owned, read_after, unknown, version_conflict
+from singletable.operations.subjects import chosen, loaded_of, subject
+from singletable.operations.upsert import check_known, made_at_once, made_of
+from singletable.operations.writing import (
+    absent,
+    already_exists,
+    at_version,
+    carries,
+    old_is_lost,
+    owned,
+    read_after,
+    unchanged,
+    unknown,
+    version_conflict,
+)
 from singletable.queries import Ref
-from singletable.schema import WRITE_ID, Model, model_of
+from singletable.schema import CREATE_ID, WRITE_ID, Model, model_of
 from singletable.wire import AttributeValue, Item, Refusal, Steps, at_once
 
-__all__ = ["Update", "changes_of"]
+__all__ = ["Missing", "Returned", "Update"]
+
+Missing: TypeAlias = Literal["raise", "create"]
+Returned: TypeAlias = Literal["new", "old"] | None
+
+MISSING = get_args(Missing)
+RETURNED = ("new", "old", None)
+RETURNING: Mapping[Returned, Returning] = {"new": "ALL_NEW", "old": "ALL_OLD", None: "NONE"}
 
 E = TypeVar("E", bound=Entity)
 
@@ -65,27 +80,42 @@ class Update(Generic[E]):
     ref: Ref[E]
     changes: tuple[Change, ...]
     when: Condition | None
+    missing: Missing
+    returning: Returned
     loaded: E | None
     given: E | None = field(repr=False)
     """The entity that was handed in, whole or in part: its version is checked."""
     stamp: Stamp | None = field(repr=False)
 
     def __init__(
-        self, what: Ref[E] | E, /, *changes: Change | Mapping[str, object], when: Condition | None = None
+        self,
+        what: Ref[E] | E,
+        /,
+        *changes: Change | Mapping[str, object],
+        when: Condition | None = None,
+        missing: Missing = "raise",
+        returning: Returned = "new",
     ) -> None:
         ref = subject(what)
         model = model_of(ref.entity)
         listed = changes_of(model, changes)
-        _check(model, listed)
+        making = chosen("update(missing=)", missing, MISSING) == "create"
+        check_changes(model, listed, making=making)
         if when is not None:
             check_condition(when, model.fields, "update(when=)")
         given = None if isinstance(what, Ref) else what
+        if making:
+            check_known(model, ref, given, listed)
         facts = {"ref": ref, "changes": listed, "when": when, "loaded": loaded_of(what), "given": given, "stamp": None}
+        facts |= {"missing": missing, "returning": chosen("update(returning=)", returning, RETURNED)}
         for name, value in facts.items():
             object.__setattr__(self, name, value)
 
     def steps(self, context: Context) -> Steps[E | None]:
-        """Send one UpdateItem; a GetItem before it where index keys or computed fields need what is not known."""
+        """Send one UpdateItem; a GetItem before it where index keys or computed fields need what is not known.
+
+        Where nothing stands and the item is to be made, a PutItem after it, or in its place.
+        """
         return (yield from carry_out(context, self))
 
     def begun(self, _: Context) -> Steps[Update[E]]:
@@ -104,15 +134,22 @@ class Update(Generic[E]):
         ref = context.bound(self.ref)
         plan = self._plan(context, ref, stamp.now)
         tries = _Tries(context, changed(self, ref=ref, stamp=stamp), plan, stamp)
-        standing = None
-        if plan.must_read:
-            standing = Standing(self.loaded, None) if self.loaded is not None else (yield from tries.read())
-        return tries.draft(standing)
+        if not plan.must_read:
+            return tries.draft(None)
+        if self.loaded is not None and not (plan.uniques and tries.old):
+            return tries.draft(Standing(self.loaded, None))
+        return (yield from tries.read())
 
     def _plan(self, context: Context, ref: Ref[E], now: datetime) -> Plan:
-        """Plan the changes, and those that every update of the entity makes."""
+        """Plan the changes of what is there, and those that every update of the entity makes."""
         model = context.model(ref.entity)
-        return plan_of(model, ref, (*self.changes, *model.stamps.updated(now)))
+        changes = (each for each in self.changes if not field_of(model, each).read_only)
+        return plan_of(model, ref, (*changes, *model.stamps.updated(now)))
+
+    @property
+    def is_making(self) -> bool:
+        """Whether it makes an item where none stands."""
+        return self.missing == "create"
 
     def told(self, _: object) -> None:
         """Give nothing: a transaction does not answer with the new item."""
@@ -132,32 +169,82 @@ class _Tries(Generic[E]):
         self._pauses = backoff(context, ATTEMPTS, base=0.005, cap=0.1)
         self._held = at_version(self._mapper.model, update.given)
         unrepeatable = (_unrepeatable(change) for changes in plan.changed.values() for change in changes)
-        self._marked = stamp.shared or any(unrepeatable)
+        self.old = update.returning == "old" and not stamp.shared
+        self._marked = stamp.shared or self.old or any(unrepeatable)
+        self._made = made_of(self._mapper, update.ref, update.given, update.changes) if update.is_making else None
 
-    def read(self) -> Steps[Standing]:
-        """Read the item as it stands. NotFound where there is none."""
+    def read(self) -> Steps[Draft[E | None]]:
+        """Draft the update of the item as it stands, or its making. NotFound where there is none to update."""
         answer = yield from send(self._context, get_call(self._context, self._ref, consistent=True))
         found = self._context.read(self._ref.entity, answer.get("Item"), self._stamp.now)
-        if found is None:
-            raise _not_found(self._ref)
-        return Standing(found, answer["Item"])
+        if found is not None:
+            return self.draft(Standing(found, answer["Item"]))
+        against = self._missed(None)
+        if against is not None:
+            raise against
+        return (yield from self._create())
 
     def draft(self, standing: Standing | None, left: frozenset[str] = frozenset()) -> Draft[E | None]:
-        """Draft the update on condition that the item still stands so."""
-
-        def answer(new: Item | None) -> E | None:
-            return None if new is None else read_after(self._mapper, new, "updated")
+        """Draft the update on condition that the item still stands so; of None, where it may be made at once."""
 
         def judged(refusal: Refusal) -> Verdict[E | None]:
             return self._judged(refusal, standing)
 
         outcome = self._plan.outcome(standing)
         beside = () if standing is None else self._beside(standing, outcome, left)
-        action = self._action(outcome)
-        return Draft(action, answer, judged, self._update, tuple(beside), self._read_new if beside else None)
+        old = standing if beside and self.old else None
+        made = None if standing is not None or self._made is None else self._made
+        both = None if made is None else made_at_once(self._mapper, made, self._plan, outcome, self._stamp)
+        action = self._action(outcome, old, both)
+        after = self._read_new if beside and self._update.returning == "new" else None
+        return Draft(action, lambda item: self._answer(item, old), judged, self._update, tuple(beside), after)
+
+    def _answer(self, item: Item | None, old: Standing | None) -> E | None:
+        """Give what is to be returned, of what the request answered with; in a transaction nothing but the old."""
+        if old is not None:
+            return self._mapper.decode(old.item) if old.item is not None else None
+        return read_after(self._mapper, item, "updated") if item else None
+
+    def _create(self) -> Steps[Draft[E | None]]:
+        """Draft the put of the item that is made, its counter numbers drawn once."""
+        if self._made is None:
+            raise _not_found(self._ref)
+        self._made = made = yield from assigned(self._context, self._mapper, self._made)
+        draft: Draft[Any] = draft_of_new(self._mapper, made, self._stamp, lost=self._lost, prepared=self._update)
+
+        def answer(item: Item | None) -> E | None:
+            forget_highest(self._context, self._mapper.model, made)
+            stored: E = draft.answer(item)
+            return stored if self._update.returning == "new" else None
+
+        def judged(refusal: Refusal) -> Verdict[E | None]:
+            verdict = draft.refused(refusal)
+            return Done(answer(None)) if isinstance(verdict, Done) else verdict
+
+        return Draft(draft.own, answer, judged, self._update, draft.beside)
+
+    def _lost(self, refusal: Refusal) -> Verdict[Any]:
+        """Say what it means that something stands where nothing did: it is updated, if it is of our own kind."""
+        model, item = self._mapper.model, refusal.item
+        if item is None or kind_of_item(model, item) == "gone":
+            return already_exists(self._mapper, item)
+        if kind_of_item(model, item) == "foreign":
+            return foreign_item(model, item)
+        return self._again(Standing(self._mapper.decode(item), item), None, lost=True)
+
+    def _missed(self, item: Item | None) -> SingleTableError | None:
+        """Say why nothing is made where nothing, or the tombstone `item`, stands; None where it is."""
+        if self._made is None:
+            return _not_found(self._ref)
+        if item is not None:
+            return already_exists(self._mapper, item)
+        given, when = self._update.given, self._update.when
+        if given is not None and self._held is not None and not holds(self._held, {}):
+            return version_conflict(self._mapper, None, given)
+        return None if when is None or holds(when, {}) else _refused(self._mapper.model, None)
 
     def _beside(self, standing: Standing, outcome: Outcome, left: frozenset[str]) -> tuple[Beside[E | None], ...]:
-        """Move the guards of unique values that change."""
+        """Shift the guards of unique values that change."""
         model, uniques = self._mapper.model, self._plan.uniques
         before = guards_of(model, values_of(standing.entity), self._ttl_before(standing), uniques)
         after = guards_of(model, outcome.values, self._ttl_after(outcome, before.ttl), uniques)
@@ -165,7 +252,7 @@ class _Tries(Generic[E]):
         def again(guard: str) -> Again[E | None]:
             return Again(0.0, lambda: at_once(self.draft(standing, left | {guard})))
 
-        return tuple(Move(self._ref.key, before, after, left, again).beside(model, self._stamp))
+        return tuple(Shift(self._ref.key, before, after, left, again).beside(model, self._stamp))
 
     def _ttl_before(self, standing: Standing) -> AttributeValue | None:
         name, model = self._mapper.model.table.ttl, self._mapper.model
@@ -195,85 +282,72 @@ class _Tries(Generic[E]):
 
     def _judged(self, refusal: Refusal, before: Standing | None) -> Verdict[E | None]:
         model = self._mapper.model
-        if self._marked and refusal.item is not None and carries(refusal, WRITE_ID, self._stamp.id):
-            return Done(read_after(self._mapper, refusal.item, "updated"))
+        if self._marked and refusal.item is not None and self._is_ours(refusal):
+            return self._recognised(refusal.item)
         item = seen(model.table, refusal, self._stamp.now).item
         if item is None or kind_of_item(model, item) == "gone":
-            return unknown(self._update) if refusal.sent > 1 else _not_found(self._ref)
-        if kind_of_item(model, item) == "foreign":
-            return foreign_item(model, item)
-        if refusal.sent > 1:
-            return unknown(self._update)
+            again = refusal.sent == 1
+            return (self._missed(item) or self._next(None, self._create)) if again else unknown(self._update)
+        if kind_of_item(model, item) == "foreign" or refusal.sent > 1:
+            return foreign_item(model, item) if kind_of_item(model, item) == "foreign" else unknown(self._update)
         if self._update.given is not None and self._held is not None and not holds(self._held, item):
             return version_conflict(self._mapper, item, self._update.given)
         return self._again(Standing(self._mapper.decode(item), item), before)
 
-    def _again(self, standing: Standing, before: Standing | None) -> Again[E | None] | ConditionFailed:
-        """Draft anew where what the draft rested on has changed; else it was the caller's condition."""
-        self._tried += 1
-        same = before is None or self._plan.stored(before) == self._plan.stored(standing)
-        if same and self._update.when is not None:
-            return _refused(self._mapper.model, standing.entity)
-        pause = next(self._pauses, None)
-        if pause is None:
-            return _contended(self._mapper.model, standing.entity, self._plan, self._tried)
-        return Again(pause, lambda: at_once(self.draft(standing)))
+    def _is_ours(self, refusal: Refusal) -> bool:
+        """Say whether what stands there tells that this very update was carried out, or made it."""
+        made = self._made is not None and carries(refusal, CREATE_ID, self._stamp.id)
+        return made or carries(refusal, WRITE_ID, self._stamp.id)
 
-    def _action(self, outcome: Outcome) -> Action:
-        changes, model = list(outcome.changes), self._mapper.model
+    def _recognised(self, item: Item) -> Verdict[E | None]:
+        """Give the answer of an update that was carried out before, whose reply was lost."""
+        if self.old:
+            return old_is_lost(self._update)
+        return Done(read_after(self._mapper, item, "updated") if self._update.returning == "new" else None)
+
+    def _again(
+        self, standing: Standing, before: Standing | None, *, lost: bool = False
+    ) -> Again[E | None] | ConditionFailed:
+        """Draft anew where what the draft rested on has changed; else it was the caller's condition."""
+        same = before is None or self._rested(before) == self._rested(standing)
+        if same and not lost and self._update.when is not None:
+            return _refused(self._mapper.model, standing.entity)
+        return self._next(standing.entity, lambda: at_once(self.draft(standing)))
+
+    def _rested(self, standing: Standing) -> object:
+        """Give what was stored of what a draft rests on."""
+        return standing.item if self.old and self._plan.uniques else self._plan.stored(standing)
+
+    def _next(
+        self, current: Entity | None, draft: Callable[[], Steps[Draft[E | None]]]
+    ) -> Again[E | None] | ConditionFailed:
+        """Draft anew, if there is a try left: at once where nothing stood there at the first."""
+        self._tried += 1
+        pause = 0.0 if current is None and self._tried == 1 else next(self._pauses, None)
+        if pause is None:
+            return _contended(self._mapper.model, current, self._plan, self._tried)
+        return Again(pause, draft)
+
+    def _action(self, outcome: Outcome, old: Standing | None, both: tuple[Change, ...] | None) -> Action:
+        """Write the update; `old` must still stand as it was read, and `both` also make the item."""
+        changes, model = [*outcome.changes, *(both or ())], self._mapper.model
         own = owned(model, self._stamp.now)
         there = ~absent(model, self._stamp.now) if own is None else own
+        there = there if both is None else absent(model) | there
         guards: list[Condition | None] = [there, self._held, *outcome.guards, self._update.when]
+        if old is not None and old.item is not None:
+            guards.append(unchanged(model, self._ref.key, old.item))
         if self._marked:
             mark, write_id = Path((WRITE_ID,)), {"S": self._stamp.id}
             changes.append(Change("set", mark, write_id))
-            guards.append(Condition("attribute_not_exists", (mark,)) | Condition("<>", (mark, write_id)))
-        return Action("update", self._ref.key, all_of(guards), changes=tuple(changes), returning="ALL_NEW")
+            guards.append(_other_than(mark, write_id))
+            guards.append(_other_than(Path((CREATE_ID,)), write_id) if self._update.is_making else None)
+        returning = RETURNING[self._update.returning]
+        return Action("update", self._ref.key, all_of(guards), changes=tuple(changes), returning=returning)
 
 
-def changes_of(model: Model, given: Iterable[Change | Mapping[str, object]]) -> tuple[Change, ...]:
-    """List changes; a mapping sets each field it names, and None removes it. UnknownField for a name that is none."""
-    changes: list[Change] = []
-    for each in given:
-        if isinstance(each, Change):
-            changes.append(each)
-        elif isinstance(each, Mapping):
-            changes.extend(_named(model, name).set(value) for name, value in each.items())
-        else:
-            raise UsageError(
-                f"update() was given {type(each).__name__}, wanted a change or a mapping",
-                hint='such as Order.status.set("PAID"), or {"status": "PAID"}',
-            )
-    return tuple(changes)
-
-
-def _named(model: Model, name: str) -> Field[Any]:
-    if name not in model.fields:
-        raise UnknownField(f"{model.name} has no field {name!r}", hint=closest(name, model.fields), field=name)
-    return model.fields[name]
-
-
-def _check(model: Model, changes: tuple[Change, ...]) -> None:
-    """Raise UsageError for an update that changes nothing, one place twice, or what cannot be changed."""
-    if not changes:
-        raise UsageError("an update without a change", hint='hand over changes, such as Order.status.set("PAID")')
-    check_places(model, changes)
-    for change in changes:
-        each = field_of(model, change)
-        if each.name in model.primary.parts:
-            raise UsageError(
-                f"{model.name}.{each.name} is part of the primary key, which an item keeps for life",
-                hint="create the entity under its new key and delete the old one",
-            )
-        if isinstance(each, computed):
-            raise UsageError(f"{model.name}.{each.name} is computed", hint="change the fields it is computed from")
-        if each.kept:
-            raise UsageError(f"{model.name}.{each.name} {each.kept}", hint="leave it out of the update")
-        if each.read_only:
-            raise UsageError(
-                f"{model.name}.{each.name} is read-only",
-                hint="its value is given when the entity is made; store.put(...) replaces a whole item",
-            )
+def _other_than(path: Path, value: AttributeValue) -> Condition:
+    return Condition("attribute_not_exists", (path,)) | Condition("<>", (path, value))
 
 
 def _unrepeatable(change: Change) -> bool:
@@ -287,17 +361,19 @@ def _not_found(ref: Ref[Any]) -> NotFound:
     )
 
 
-def _refused(model: Model, current: Entity) -> ConditionFailed:
+def _refused(model: Model, current: Entity | None) -> ConditionFailed:
     return ConditionFailed(
-        f"{model.name}: the condition of the update did not hold",
+        f"{model.name}: the condition of the update did not hold"
+        + ("" if current is not None else ", nothing stands at the key"),
         hint="error.current is the entity as it stands",
         current=current,
     )
 
 
-def _contended(model: Model, current: Entity, plan: Plan, tried: int) -> ConditionFailed:
+def _contended(model: Model, current: Entity | None, plan: Plan, tried: int) -> ConditionFailed:
+    held = () if current is None else plan.held(Standing(current, None))
     return ConditionFailed(
-        f"{model.name}: {tried} attempts found {', '.join(plan.held(Standing(current, None)))} changed by others",
+        f"{model.name}: {tried} attempts found {', '.join(held) or 'the item'} changed by others",
         hint="its index keys are made of these fields: run the update again, or let fewer writers change them at once",
         current=current,
     )

@@ -36,12 +36,14 @@ __all__ = [
     "contended",
     "free_or_own",
     "key_of",
+    "old_is_lost",
     "owned",
     "read_after",
     "readable",
     "refused",
     "replaceable",
     "stands",
+    "unchanged",
     "unknown",
     "version_conflict",
     "with_create_id",
@@ -145,6 +147,22 @@ def read_after(mapper: Mapper[E], item: Item, what: str) -> E:
 def stands(path: Path, stored: AttributeValue | None) -> Condition:
     """Hold where an attribute is stored just so; None stands for absent."""
     return Condition("attribute_not_exists", (path,)) if stored is None else Condition("=", (path, stored))
+
+
+def unchanged(model: Model, key: Item, item: Item) -> Condition | None:
+    """Hold where an item stands just as it was read, and lacks what it lacked of its fields."""
+    known = [field.attribute for field in model.fields.values()]
+    names = dict.fromkeys(name for name in (*item, *known) if name not in key)
+    return all_of(stands(Path((name,)), item.get(name)) for name in names)
+
+
+def old_is_lost(operation: object) -> OutcomeUnknown:
+    """Make the error for a write that was carried out, and whose reply with the old item was lost."""
+    return OutcomeUnknown(
+        f"{type(operation).__name__}: it was carried out, and the reply with the old item was lost",
+        hint="read the item: it is as the write left it; running error.operation again does not write it twice",
+        operation=operation,
+    )
 
 
 def contended(mapper: Mapper[E], item: Item | None, what: str, tried: int) -> ConditionFailed:

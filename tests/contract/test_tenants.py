@@ -134,6 +134,11 @@ def _updates(store: Store) -> Iterator[object]:
     yield store.update(FIRST, Order.note.set(A))
 
 
+def _moves(store: Store) -> Iterator[object]:
+    if "Read" not in dir(store):
+        yield store.one(ANN)
+
+
 def _deletes(store: Store) -> Iterator[object]:
     yield store.delete(FIRST)
     yield store.delete(ANN)
@@ -197,6 +202,7 @@ VERBS: Mapping[str, Case] = {
     "create": _creates,
     "put": lambda store: [store.put(User(user_id="u1", note=A, city="Oslo")), store.put(store.one(FIRST))],
     "update": _updates,
+    "move": _moves,
     "delete": _deletes,
     "page": _pages,
     "gather": lambda store: _gathered(store.gather(Home.of(user_id="u1"))),

@@ -9,8 +9,9 @@ from singletable.errors import ItemTooLarge, KeyPartError, QueryError, UnknownFi
 from singletable.fields import Field
 from singletable.indexes import GlobalIndex
 from singletable.mapping import to_item
+from singletable.operations.changing import changes_of
 from singletable.operations.query import request
-from singletable.operations.update import Update, changes_of
+from singletable.operations.update import Update
 from singletable.patterns import Key
 from singletable.places import size
 from singletable.schema import Table, model_of

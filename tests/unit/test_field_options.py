@@ -31,11 +31,12 @@ from singletable.errors import (
 from singletable.fields import Field, computed
 from singletable.mapping import from_item, to_item
 from singletable.operations.batch import PutMany
+from singletable.operations.changing import changes_of
 from singletable.operations.create import Create
 from singletable.operations.create_many import CreateMany
 from singletable.operations.many import Tally, WriteBatch
 from singletable.operations.put import Put
-from singletable.operations.update import Update, changes_of
+from singletable.operations.update import Update
 from singletable.patterns import Key
 from singletable.schema import Table, model_of
 from singletable.wire import Steps

@@ -50,6 +50,7 @@ from singletable.operations.get import Get, One
 from singletable.operations.get_many import GetMany
 from singletable.operations.guarding import BackfillUnique, Guard
 from singletable.operations.merge import CountAll, First, Queries
+from singletable.operations.move import Move
 from singletable.operations.once import Assign, CreateOnce, GetOrCreate, Prepare
 from singletable.operations.page import TakePage
 from singletable.operations.put import Put
@@ -331,6 +332,7 @@ OPERATIONS: Mapping[str, Any] = {
     "Put": Put(LINE),
     "Update": Update(REF, Order.city.set("Oslo")),
     "Delete": Delete(REF),
+    "Move": Move(Badge.at(number=1), number=2),
     "Check": Check(REF),
     "Transact": Transact(Create(ORDER), Delete(REF), token="t"),
     "CreateOnce": CreateOnce(ORDER, "t"),

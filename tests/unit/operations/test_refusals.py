@@ -27,6 +27,7 @@ from singletable.operations.get_many import GetMany, ReadBatch
 from singletable.operations.guarding import BackfillUnique, Guard
 from singletable.operations.many import WriteBatch
 from singletable.operations.merge import CountAll, First, Queries
+from singletable.operations.move import Move
 from singletable.operations.once import Assign, CreateOnce, GetOrCreate, Prepare
 from singletable.operations.page import TakePage
 from singletable.operations.put import Put
@@ -69,6 +70,13 @@ OPERATIONS: list[Callable[[], Any]] = [
     lambda: Update(AT, User.visits.add(1)),
     lambda: Update(ORDER_AT, Order.status.set("PAID")),
     lambda: Delete(AT),
+    lambda: Move(AT, user_id="u2"),
+    lambda: Move(ORDER_AT, user_id="u2"),
+    lambda: Move(ANNE_AT, member_id="anne"),
+    lambda: Update(AT, User.name.set("Bob"), missing="create"),
+    lambda: Update(ORDER_AT, Order.placed_at.set(PLACED), missing="create", returning="old"),
+    lambda: Update(ANNE_AT, Member.email.set("n@b.c"), missing="create", returning="old"),
+    lambda: Put(ANN, returning="old"),
     lambda: Delete(ORDER_AT),
     lambda: Check(AT),
     lambda: Pages(ORDERS),

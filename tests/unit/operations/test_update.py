@@ -19,7 +19,8 @@ from singletable.errors import (
 from singletable.fields import Field
 from singletable.increments import AutoIncrement
 from singletable.mapping import from_item
-from singletable.operations.update import Update, changes_of
+from singletable.operations.changing import changes_of
+from singletable.operations.update import Update
 from singletable.patterns import Key
 from singletable.schema import Table, model_of
 from tests.unit.operations.playing import NAME, Player, condition_failed, context, lost, play, to_run_again
