@@ -203,7 +203,9 @@ class _Tries(Generic[E]):
         """Give what is to be returned, of what the request answered with; in a transaction nothing but the old."""
         if old is not None:
             return self._mapper.decode(old.item) if old.item is not None else None
-        return read_after(self._mapper, item, "updated") if item else None
+        if item is None or kind_of_item(self._mapper.model, item) != "own":
+            return None  # nothing stood there: dynoxide then answers with the mere key as the old item
+        return read_after(self._mapper, item, "updated")
 
     def _create(self) -> Steps[Draft[E | None]]:
         """Draft the put of the item that is made, its counter numbers drawn once."""

@@ -184,7 +184,7 @@ def test_a_condition_or_change_of_another_class_is_refused(store: Store) -> None
         Player.by_level().where(Other.level == "deep")
     for unfit in (True, "x", Player.level):
         with pytest.raises(QueryError, match="wanted a condition"):
-            store.put(ann(), when=unfit)  # type: ignore[arg-type]  # the mistake this is about
+            store.put(ann(), when=unfit)  # type: ignore[call-overload]  # the mistake this is about
     assert store.one(ANN) == ann()
 
 

@@ -132,11 +132,8 @@ def _updates(store: Store) -> Iterator[object]:
     yield store.update(ANN, User.city.set("Oslo"))
     yield store.update(store.one(ANN), {"city": "Rome"})
     yield store.update(FIRST, Order.note.set(A))
-
-
-def _moves(store: Store) -> Iterator[object]:
-    if "Read" not in dir(store):
-        yield store.one(ANN)
+    yield store.update(User.at(user_id="u6"), User.note.set(A), missing="create")
+    yield store.update(Line.at(user_id="u6", order_id=1, line_no=1), Line.note.set(A), missing="create")
 
 
 def _deletes(store: Store) -> Iterator[object]:
@@ -202,7 +199,6 @@ VERBS: Mapping[str, Case] = {
     "create": _creates,
     "put": lambda store: [store.put(User(user_id="u1", note=A, city="Oslo")), store.put(store.one(FIRST))],
     "update": _updates,
-    "move": _moves,
     "delete": _deletes,
     "page": _pages,
     "gather": lambda store: _gathered(store.gather(Home.of(user_id="u1"))),
@@ -217,7 +213,10 @@ VERBS: Mapping[str, Case] = {
 }
 """What each verb does for one tenant."""
 
-IN_TRANSACTIONS: Mapping[str, Case] = {"transact": _transactions}
+IN_TRANSACTIONS: Mapping[str, Case] = {
+    "transact": _transactions,
+    "move": lambda store: [store.move(ANN, user_id="u7"), store.move(FIRST, user_id="u7")],
+}
 """The same of verbs that not every engine has."""
 
 ON_THE_TABLE = {"create_table", "delete_table", "diff_table", "add_index", "scan", "backfill_unique"}
