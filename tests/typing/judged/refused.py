@@ -88,7 +88,7 @@ print(Order.rates["EUR"] > "1")  # error: mypy[operator] pyright[reportOperatorI
 Order.lines[0].startswith(1)  # error: mypy[arg-type] pyright[reportArgumentType]
 Order.pending("u1").where(Order.status == 5)  # error: mypy[arg-type] pyright[reportArgumentType]
 Order.pending("u1").where((Order.status == 5) & (Order.total > 5))  # error: mypy[operator] pyright[reportOperatorIssue]
-store.put(order, when=Order.total != "5")  # error: mypy[arg-type] pyright[reportArgumentType]
+store.put(order, when=Order.total != "5")  # error: mypy[call-overload] pyright[reportArgumentType]
 print(Invoice.made >= "2026")  # error: mypy[operator] pyright[reportOperatorIssue]
 
 # Changes.
@@ -147,7 +147,7 @@ store.get(Order.at(user_id="u1", order_id=1)).status  # error: mypy[union-attr] 
 store.one(order)  # error: mypy[arg-type] pyright[reportArgumentType]
 store.create(User)  # error: mypy[type-var] pyright[reportArgumentType]
 store.create(Order.at(user_id="u1", order_id=1))  # error: mypy[type-var] pyright[reportArgumentType]
-store.put({"user_id": "u1"})  # error: mypy[type-var] pyright[reportArgumentType]
+store.put({"user_id": "u1"})  # error: mypy[call-overload] pyright[reportArgumentType]
 store.put(order, when=True)  # error: mypy[call-overload] pyright[reportArgumentType]
 store.put(order, User.email.exists())  # error: mypy[call-overload] pyright[reportCallIssue]
 store.update(Order.at(user_id="u1", order_id=1), "PAID")  # error: mypy[call-overload] pyright[reportArgumentType]
