@@ -248,11 +248,11 @@ class Recorder(CountingClient):
 
 def partitions(value: Any) -> Iterator[str]:
     """List every partition key in the parameters of a request: in keys and items, and compared with or set to."""
-    kind: type = type(value)
-    if kind is list:
-        for each in value:
+    if isinstance(value, list):
+        several: list[Any] = value
+        for each in several:
             yield from partitions(each)
-    elif kind is dict:
+    elif isinstance(value, dict):
         params: dict[str, Any] = value
         yield from (params[name]["S"] for name in PKS if isinstance(params.get(name), dict))
         names, values = params.get("ExpressionAttributeNames", {}), params.get("ExpressionAttributeValues", {})
