@@ -2,8 +2,9 @@
 
 Theory of operation. A batch cannot refuse to overwrite, so entities whose safety rests on a condition are not put in
 one: a put of those is refused here, and a delete is sent singly. That is the case for an entity whose deleted numbers
-stay taken (its delete is the put of a tombstone), and where keys are raw or rows untagged: there another program's item
-may stand at the key, which the guard of a single delete spares. Everywhere else the key itself is the entity's own.
+stay taken (its delete is the put of a tombstone), where keys are raw or rows untagged: there another program's item
+may stand at the key, which the guard of a single delete spares; and where kinds of an abstract base share their key.
+Everywhere else the key itself is the entity's own.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from singletable.operations.many import (
 )
 from singletable.operations.writing import with_create_id
 from singletable.queries import Ref
-from singletable.schema import CREATE_ID, Model
+from singletable.schema import CREATE_ID, Model, model_of
 from singletable.wire import Item, Steps
 
 __all__ = ["BATCH_ITEMS", "DeleteMany", "PutMany"]
@@ -145,6 +146,11 @@ def _check_kind(model: Model) -> None:
             f"{model.name} has a version, which needs a condition that a batch cannot make",
             hint="store.create_many(...) creates many; use store.put(...) for each that is to be replaced",
         )
+    if _shares_key(model):
+        raise UsageError(
+            f"{model.name} shares its primary key with other kinds, which a batch without conditions would overwrite",
+            hint="store.create_many(...) creates many; use store.put(...) for each that is to be replaced",
+        )
     if model.sort_key_number is not None:
         raise UsageError(
             f"{model.name} is numbered by its sort key, which needs a condition that a batch cannot make",
@@ -154,4 +160,12 @@ def _check_kind(model: Model) -> None:
 
 def _is_guarded(model: Model) -> bool:
     """Say whether a delete of this entity needs its condition."""
-    return bool(model.uniques) or model.leaves_tombstones or model.table.untagged is not None or model.primary.raw
+    told_by_tag = model.table.untagged is not None or model.primary.raw or _shares_key(model)
+    return bool(model.uniques) or model.leaves_tombstones or told_by_tag
+
+
+def _shares_key(model: Model) -> bool:
+    """Say whether an item of another kind may stand at its keys: those of one abstract base are told by their tags."""
+    origin = model.primary.origin
+    others = (model_of(entity).primary.origin for entity in model.table.entities if entity is not model.entity)
+    return origin is not None and any(each is origin for each in others)
