@@ -9,14 +9,17 @@ import pytest
 
 from singletable import (
     ConditionFailed,
+    Create,
     Entity,
     Field,
     Key,
     KeyTooLong,
     Store,
     Table,
+    TransactionFailed,
     Unique,
     UniqueViolation,
+    Update,
     UsageError,
     evolve,
     unique_ref,
@@ -268,3 +271,24 @@ def test_a_value_too_long_for_a_key_is_refused(store: Store) -> None:
         store.create(Member(member_id="ann", email="x" * 3000))
     assert "unique" in caught.value.hint
     assert item_at(store, Member.at(member_id="ann")) is None
+
+
+def test_two_items_swap_their_values(store: Store) -> None:
+    """In one transaction each may take what the other frees; the guards change hands, and nothing else does."""
+    ann, bob = store.create(ANN), store.create(BOB)
+    store.transact(Update(ann, Member.email.set("b@b.c")), Update(bob, Member.email.set("a@b.c")))
+    held = guards(store)
+    assert (held[EMAIL + "a@b.c"], held[EMAIL + "b@b.c"]) == ("#MEMBER#bob", "#MEMBER#ann")
+    assert store.one(unique_ref(Member, email="a@b.c")) == evolve(BOB, email="a@b.c")
+    assert len(held) == 4
+
+
+def test_a_transaction_that_meets_a_taken_value_says_whose(store: Store) -> None:
+    """The operation that wanted the value is told, and nothing of the transaction is written."""
+    store.create(ANN)
+    before = everything(store)
+    with pytest.raises(TransactionFailed) as caught:
+        store.transact(Create(BOB), Create(Member(member_id="eve", email="a@b.c")))
+    violation = caught.value.only(UniqueViolation)
+    assert (violation.index, violation.field) == (1, "email")
+    assert everything(store) == before
