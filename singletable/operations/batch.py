@@ -34,7 +34,7 @@ from singletable.operations.many import (
 )
 from singletable.operations.writing import with_create_id
 from singletable.queries import Ref
-from singletable.schema import CREATE_ID, Model, model_of
+from singletable.schema import CREATE_ID, Model
 from singletable.wire import Item, Steps
 
 __all__ = ["BATCH_ITEMS", "DeleteMany", "PutMany"]
@@ -56,7 +56,7 @@ class PutMany(Generic[E]):
     def steps(self, context: Context) -> Steps[tuple[E, ...]]:
         """Draw missing numbers, then send batches of 25, several at a time."""
         for kind in dict.fromkeys(type(entity) for entity in self.entities):
-            _check_kind(context.model(kind))
+            _check_kind(context, context.model(kind))
         if any(map(awaits_number, self.entities)):
             _check(context, self.entities)
         numbered = yield from drawn(context, self.entities)
@@ -91,7 +91,9 @@ class DeleteMany:
         refs = tuple(map(context.bound, given.values()))
         held = [self.given.get(ref) for ref in given.values()]
         tally = Tally(len(refs), self.progress)
-        singly = [at for at, ref in enumerate(refs) if held[at] is not None or _is_guarded(context.model(ref.entity))]
+        singly = [
+            at for at, ref in enumerate(refs) if held[at] is not None or _is_guarded(context, context.model(ref.entity))
+        ]
         flows = [one_by_one(tally, {at: _deleting(context, refs[at], held[at])}) for at in singly]
         others = [position for position in range(len(refs)) if position not in set(singly)]
         for part in slices(others, BATCH_ITEMS):
@@ -135,7 +137,7 @@ def _check(context: Context, entities: Sequence[Entity]) -> None:
     check_distinct(context, entities)
 
 
-def _check_kind(model: Model) -> None:
+def _check_kind(context: Context, model: Model) -> None:
     if model.uniques:
         raise UsageError(
             f"{model.name} has unique values, whose guards a batch cannot make",
@@ -146,7 +148,7 @@ def _check_kind(model: Model) -> None:
             f"{model.name} has a version, which needs a condition that a batch cannot make",
             hint="store.create_many(...) creates many; use store.put(...) for each that is to be replaced",
         )
-    if _shares_key(model):
+    if _shares_key(context, model):
         raise UsageError(
             f"{model.name} shares its primary key with other kinds, which a batch without conditions would overwrite",
             hint="store.create_many(...) creates many; use store.put(...) for each that is to be replaced",
@@ -158,14 +160,14 @@ def _check_kind(model: Model) -> None:
         )
 
 
-def _is_guarded(model: Model) -> bool:
+def _is_guarded(context: Context, model: Model) -> bool:
     """Say whether a delete of this entity needs its condition."""
-    told_by_tag = model.table.untagged is not None or model.primary.raw or _shares_key(model)
+    told_by_tag = model.table.untagged is not None or model.primary.raw or _shares_key(context, model)
     return bool(model.uniques) or model.leaves_tombstones or told_by_tag
 
 
-def _shares_key(model: Model) -> bool:
+def _shares_key(context: Context, model: Model) -> bool:
     """Say whether an item of another kind may stand at its keys: those of one abstract base are told by their tags."""
     origin = model.primary.origin
-    others = (model_of(entity).primary.origin for entity in model.table.entities if entity is not model.entity)
+    others = (context.model(entity).primary.origin for entity in model.table.entities if entity is not model.entity)
     return origin is not None and any(each is origin for each in others)
