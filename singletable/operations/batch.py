@@ -91,9 +91,8 @@ class DeleteMany:
         refs = tuple(map(context.bound, given.values()))
         held = [self.given.get(ref) for ref in given.values()]
         tally = Tally(len(refs), self.progress)
-        singly = [
-            at for at, ref in enumerate(refs) if held[at] is not None or _is_guarded(context, context.model(ref.entity))
-        ]
+        guarded = [_is_guarded(context, context.model(ref.entity)) for ref in refs]
+        singly = [at for at in range(len(refs)) if held[at] is not None or guarded[at]]
         flows = [one_by_one(tally, {at: _deleting(context, refs[at], held[at])}) for at in singly]
         others = [position for position in range(len(refs)) if position not in set(singly)]
         for part in slices(others, BATCH_ITEMS):
