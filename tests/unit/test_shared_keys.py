@@ -167,7 +167,8 @@ class TestDeclaring:
 
     def test_an_index_of_the_base_holds_the_tag(self) -> None:
         """An index key that all kinds inherit wants the tag in its index."""
-        for projection, holds in (("keys", False), ([], True)):
+        cases: list[tuple[Any, bool]] = [("keys", False), ([], True)]
+        for projection, holds in cases:
             index = GlobalIndex("GSI1", projection=projection)
             table = Table("inherited", indexes=[index])
 
