@@ -21,7 +21,7 @@ from singletable.errors import FieldValueError, ItemTooLarge, UnknownField, Usag
 from singletable.expressions import Change, Condition, Function, Path, any_of, overlap, paths_in
 from singletable.fields import Field
 from singletable.layouts import Layout
-from singletable.mapping import index_key
+from singletable.mapping import check_given_back, index_key
 from singletable.operations.writing import stands
 from singletable.queries import Ref
 from singletable.schema import Model
@@ -192,6 +192,7 @@ class Plan:
         fixed |= {field.attribute for field in self.model.fields.values()}
         item, keys = self._item(values), Item()
         for layout in self.touched:
+            check_given_back(self.model, layout, values)
             keys |= index_key(layout, values, item)
         names = dict.fromkeys(name for layout in self.touched for name in layout.names if name not in fixed)
         return [Change("set" if name in keys else "remove", Path((name,)), keys.get(name)) for name in names]
