@@ -182,7 +182,8 @@ def transaction(run: Run, rng: Random) -> None:
     except TransactionFailed as failed:
         fits(refusable, f"failed with {failed.exceptions!r}", "expected to be carried out")
         for error in failed.exceptions:
-            at: int = error.index  # type: ignore[attr-defined]
+            at = error.index
+            assert at is not None
             likely = {*verdicts[at].errors, *({UniqueViolation} if writes[at].kind in UNIQUES else ())}
             fits(type(error) in likely, f"operation {at} raised {error!r}", f"expected one of {_named(likely)}")
         return
@@ -223,7 +224,9 @@ def _has_double(world: World) -> bool:
 
 def create_many(run: Run, rng: Random) -> None:
     """Create several of one kind, each on its own."""
-    writes = _distinct(run, [create(rng, run.world, kind) for kind in [some_kind(rng)] for _ in range(rng.randint(1, 5))])
+    writes = _distinct(
+        run, [create(rng, run.world, kind) for kind in [some_kind(rng)] for _ in range(rng.randint(1, 5))]
+    )
     run.tell("create_many: " + "; ".join(map(str, writes)))
     run.writes += len(writes)
     failed, scratch = dict[int, frozenset[type[Exception]]](), _copy(run.world)
@@ -304,7 +307,8 @@ def load(run: Run, rng: Random) -> None:
     run.tell(f"load {places}")
     for place in places:
         found = run.store.get(_ref(*place), consistent=True)
-        fits(found is not None and values_of(found) == run.world.items[place], f"get({place}) gave {found}")
+        assert found is not None, f"get({place}) gave nothing"
+        fits(values_of(found) == run.world.items[place], f"get({place}) gave {found}")
         run.world.see(found)
 
 
@@ -328,7 +332,9 @@ def _under(place: Place, values: Values, attribute: str) -> object:
     return pk["S"] if pk is not None and other in keys else None
 
 
-def _question(kind: str, attribute: str, label: str, name: str, asked: tuple[Callable[..., Any], tuple[Any, ...]]) -> Any:
+def _question(
+    kind: str, attribute: str, label: str, name: str, asked: tuple[Callable[..., Any], tuple[Any, ...]]
+) -> Any:
     key, choices = asked
 
     def make(rng: Random) -> tuple[str, str, str, Any]:
@@ -421,7 +427,9 @@ def _verify_item(world: World, item: Item) -> Place:
     place, values = place_of(entity), values_of(entity)
     kind = kind_of(entity)
     fits(place in world.items, f"{place} is stored")
-    fits(values == world.items[place], f"{place} has other values", f"stored {values}", f"expected {world.items[place]}")
+    fits(
+        values == world.items[place], f"{place} has other values", f"stored {values}", f"expected {world.items[place]}"
+    )
     stored = {name: item[name] for name in INDEX_ATTRIBUTES if name in item}
     wanted = INDEX_KEYS[kind](world.items[place])
     fits(stored == wanted, f"{place} has other index keys", f"stored {stored}", f"expected {wanted}")

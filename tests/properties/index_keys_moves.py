@@ -1,7 +1,7 @@
-"""Random writes of every kind: what an operation is about, its changes and its condition, and the same on plain values.
+"""Random writes of every kind: what each is about, its changes and its condition, and the same on plain values.
 
-The choice is by table: `CHANGES` has the changes of each kind, `CONDITIONS` its conditions, `FRESH` what is new. A small
-stock of values makes them meet often; texts with `#`, `$` and `!` are among them.
+The choice is by table: `CHANGES` has the changes of each kind, `CONDITIONS` its conditions, `FRESH` what is new. A few
+values make them meet often; texts with `#`, `$` and `!` are among them.
 """
 
 from __future__ import annotations
@@ -103,7 +103,9 @@ def adding(field: Field[int] | Any, *amounts: int) -> StepMaker:
     def make(rng: Random, _: World) -> Step:
         amount, name = rng.choice(amounts), field.name
         text = f"{name}+={amount}"
-        return Step(text, field.add(amount), lambda before, after: after.__setitem__(name, (before[name] or 0) + amount))
+        return Step(
+            text, field.add(amount), lambda before, after: after.__setitem__(name, (before[name] or 0) + amount)
+        )
 
     return make
 
@@ -139,7 +141,7 @@ CHANGES: Final[Mapping[str, Mapping[str, tuple[StepMaker, ...]]]] = {
             working("lines.append", lambda: Thing.lines.append("x", "y"), "lines", lambda v: [*v["lines"], "x", "y"]),
             working("lines.prepend", lambda: Thing.lines.prepend("w"), "lines", lambda v: ["w", *v["lines"]]),
             working("lines[0]=s", lambda: Thing.lines[0].set("s"), "lines", lambda v: ["s", *v["lines"][1:]]),
-            working("lines[0] away", lambda: Thing.lines[0].remove(), "lines", lambda v: v["lines"][1:]),
+            working("lines[0] away", Thing.lines[0].remove, "lines", lambda v: v["lines"][1:]),
             setting(Thing.lines, lambda rng, _: rng.choice(([], ["one"]))),
         ),
         "tally": (working("tally.k+=2", lambda: Thing.tally["k"].add(2), "tally", _tallied),),
@@ -157,7 +159,9 @@ CHANGES: Final[Mapping[str, Mapping[str, tuple[StepMaker, ...]]]] = {
         "shirt": (setting(Member.shirt, lambda rng, _: maybe(rng, (1, 2))), adding(Member.shirt, 1)),
         "state": (setting(Member.state, lambda rng, _: rng.choice(STATES)),),
         "points": (adding(Member.points, 1, 5), setting(Member.points, lambda rng, _: rng.choice((0, 10)))),
-        "until": (setting(Member.until, lambda rng, world: rng.choice((None, world.now + SOON, world.now + 4 * SOON))),),
+        "until": (
+            setting(Member.until, lambda rng, world: rng.choice((None, world.now + SOON, world.now + 4 * SOON))),
+        ),
     },
     "session": {
         "user": (setting(Session.user, lambda rng, _: maybe(rng, USERS)),),
