@@ -103,11 +103,11 @@ class Run:
 def operation_of(write: Write) -> Any:
     """Make the operation of a write, as a transaction takes it."""
     condition = None if write.when is None else write.when[1]
-    if write.verb == "create":
-        return Create(write.entity)
-    if write.verb == "put":
-        return Put(write.entity, condition)
     what: Any = write.entity if write.entity is not None else _ref(write.kind, write.parts)
+    if write.verb == "create":
+        return Create(what)
+    if write.verb == "put":
+        return Put(what, condition)
     if write.verb == "update":
         return Update(what, *(step.change for step in write.steps), when=condition)
     return (Delete if write.verb == "delete" else Check)(what, when=condition)

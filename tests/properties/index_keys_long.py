@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 import time
 from argparse import ArgumentParser
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from itertools import count
 
@@ -25,7 +25,7 @@ EPISODE = 200
 
 
 @contextmanager
-def stores(engine: str) -> Iterator[Callable[[], Store]]:
+def stores(engine: str) -> Generator[Callable[[], Store]]:
     """Give a maker of stores on new tables of an engine."""
     if engine == "moto":
         yield lambda: Store.local(table)
@@ -34,14 +34,14 @@ def stores(engine: str) -> Iterator[Callable[[], Store]]:
         yield maker_at(url)
 
 
-def maker_at(url: str) -> Callable[[], Store]:
+def maker_at(url: str, name: str = "follow") -> Callable[[], Store]:
     """Make a maker of stores on new tables of the engine that listens there."""
     numbers, made = count(), list[Store]()
 
     def make() -> Store:
         while made:
             made.pop().delete_table()
-        store = Store(table, name=f"follow-{next(numbers)}", endpoint_url=url, region=REGION, session=session())
+        store = Store(table, name=f"{name}-{next(numbers)}", endpoint_url=url, region=REGION, session=session())
         store.create_table()
         made.append(store)
         return store
@@ -71,22 +71,23 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=float("inf"), help="stop then")
     parser.add_argument("--shrink", action="store_true", help="make a finding small")
     options = parser.parse_args()
-    begun, writes, steps, shown = time.monotonic(), 0, 0, 0
+    begun, writes, steps, shown, found = time.monotonic(), 0, 0, 0, False
     with stores(options.engine) as make:
         for name, report in episodes(make, options.seed, options.operations, options.every):
             writes, steps, spent = writes + report.writes, steps + report.steps, time.monotonic() - begun
-            if report.finding is not None:
+            found = report.finding is not None
+            if found:
                 print(f"seed {name}, step {report.steps}: {report.finding}")
                 if options.shrink:
                     left = smallest(make, name, report.steps + 1)
                     print(f"steps {left}: {perform(make(), name, left).finding}")
-            if spent > options.seconds or report.finding is not None:
+            if spent > options.seconds or found:
                 break
             if writes // 5000 > shown:
                 shown = writes // 5000
                 print(f"{writes} writes, {steps} steps, {spent:.0f} s", flush=True)
     print(f"{options.engine}, seed {options.seed}: {writes} writes in {steps} steps, {time.monotonic() - begun:.0f} s")
-    return 0 if report.finding is None else 1
+    return 1 if found else 0
 
 
 if __name__ == "__main__":

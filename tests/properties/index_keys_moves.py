@@ -7,12 +7,14 @@ values make them meet often; texts with `#`, `$` and `!` are among them.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from random import Random
 from typing import Any, Final, TypeAlias
 
 from singletable import Condition, Entity, Field, PlaceMissing, evolve
 from tests.properties.index_keys_entities import (
+    ENDS,
     KINDS,
     PARTS,
     Address,
@@ -24,7 +26,7 @@ from tests.properties.index_keys_entities import (
     Ticket,
     Values,
 )
-from tests.properties.index_keys_world import Predicate, Step, World, Write, place_of
+from tests.properties.index_keys_world import Predicate, Step, World, Write, place_of, whole
 
 OWNERS: Final = ("o1", "o#2")
 NAMES: Final = ("n", "n$", "!n")
@@ -60,14 +62,10 @@ def setting(field: Any, choose: Callable[[Random, World], Any]) -> StepMaker:
         value, name = choose(rng, world), field.name
         by_name = rng.random() < 0.3
         change = {name: value} if by_name else field.remove() if value is None else field.set(value)
-        kept = value.replace(microsecond=0) + timedelta(seconds=value.microsecond > 0) if _ends(name, value) else value
+        kept = whole(value) if name in ENDS.values() else value
         return Step(f"{name}={value!r}", change, lambda _, after: after.__setitem__(name, kept))
 
     return make
-
-
-def _ends(name: str, value: Any) -> bool:
-    return name in ("until", "ends_at") and value is not None
 
 
 def working(text: str, change: Callable[[], Any], name: str, result: Callable[[Values], Any]) -> StepMaker:
@@ -79,20 +77,17 @@ def working(text: str, change: Callable[[], Any], name: str, result: Callable[[V
     return make
 
 
-def in_address(member: str, value: str | None) -> StepMaker:
+def in_address(member: str, value: str) -> StepMaker:
     """Make a change of a place inside the address."""
     place: Any = Thing.address[member]
 
     def apply(before: Values, after: dict[str, Any]) -> None:
         if before["address"] is None:
-            if value is None:
-                return
             raise PlaceMissing("nothing is there")
-        held = before["address"]
-        after["address"] = Address(**{"city": held.city, "street": held.street, member: value})
+        after["address"] = replace(before["address"], **{member: value})
 
     def make(_: Random, __: World) -> Step:
-        return Step(f"address.{member}={value!r}", place.remove() if value is None else place.set(value), apply)
+        return Step(f"address.{member}={value!r}", place.set(value), apply)
 
     return make
 
