@@ -199,7 +199,7 @@ def check_table(table: object) -> None:
 
 def _listed(given: Iterable[T]) -> Iterable[T]:
     if isinstance(given, Entity | Ref) or not isinstance(given, Iterable):
-        hint = "a list or another iterable of them; store.put(...), .create(...) and .delete(...) take one"
+        hint = "a list or another iterable of them; store.one(...), .put(...), .create(...) and .delete(...) take one"
         raise UsageError(f"given {_given(given)}, wanted many at once", hint=hint)
     return given
 

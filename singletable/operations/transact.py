@@ -305,9 +305,9 @@ def _is_of_item(error: SingleTableError) -> bool:
 
 
 def _fail(errors: Mapping[int, SingleTableError], total: int) -> NoReturn:
-    what = ", ".join(f"{place + 1} ({type(error).__name__})" for place, error in errors.items())
+    what = ", ".join(f"[{place}] {type(error).__name__}" for place, error in errors.items())
     raise TransactionFailed(
-        f"nothing was carried out of {total} operations: see {what}",
+        f"nothing of the transaction was carried out, {len(errors)} of {total} failed: {what}",
         list(errors.values()),
         hint="error.exceptions has one error for each, with its .index (from 0) and its .op",
     ) from next(iter(errors.values())).__cause__

@@ -18,15 +18,21 @@ from singletable import (
     AlreadyExists,
     AutoIncrement,
     BadCursor,
+    Check,
+    Collection,
+    Create,
+    Delete,
     Entity,
     Field,
     GlobalIndex,
     Key,
     LocalIndex,
+    Put,
     Sequence,
     Store,
     Table,
     UniqueViolation,
+    Update,
     UsageError,
     unique_ref,
 )
@@ -111,6 +117,11 @@ class Badge(Entity, table=app, tag="badge"):
     key = Key(pk="#BADGE#{number}", sk="#BADGE")
 
 
+class Home(Collection, pk="#USER#{user_id}"):
+    user: User | None
+    orders: list[Order]
+
+
 Case: TypeAlias = Callable[[Store], Iterable[object]]
 
 FIRST = Order.at(user_id="u1", order_id=1)
@@ -147,6 +158,15 @@ def _pages(store: Store) -> Iterator[object]:
         store.page(Order.key(user_id="u2"), User.by_city(city="Rome"), size=5, cursor=first.next)
 
 
+def _gathered(home: Home) -> Iterator[object]:
+    yield from (home.user, *home.orders)
+
+
+def _transactions(store: Store) -> Iterator[object]:
+    yield from store.transact(Create(User(user_id="u6", note=A)), Update(ANN, User.city.set("Oslo")), Check(FIRST))
+    yield from store.transact(Put(store.one(ANN)), Delete(FIRST), token="t")
+
+
 def _many_deletes(store: Store) -> Iterator[object]:
     store.delete_many([ANN, FIRST, User.at(user_id="none")])
     yield from (store.get(ANN), store.get(FIRST))
@@ -179,12 +199,20 @@ VERBS: Mapping[str, Case] = {
     "update": _updates,
     "delete": _deletes,
     "page": _pages,
+    "gather": lambda store: _gathered(store.gather(Home.of(user_id="u1"))),
+    "hydrate": lambda store: store.hydrate(store.query(User.by_city(city="Rome"))),
+    "get_or_create": lambda store: [store.get_or_create(User(user_id=each, note=A)) for each in ("u1", "u8")],
+    "prepare": lambda store: [store.run(store.prepare(Create(User(user_id="u7", note=A))))],
+    "assign": lambda store: [store.assign(each) for each in fresh(A) if not isinstance(each, Order)],
     "put_many": lambda store: store.put_many([User(user_id=f"u{n}", note=A) for n in range(30)]),
     "create_many": lambda store: store.create_many([*fresh(A), *fresh(A)]),
     "delete_many": _many_deletes,
     "run": lambda store: [store.run(Get(ANN))],
 }
 """What each verb does for one tenant."""
+
+IN_TRANSACTIONS: Mapping[str, Case] = {"transact": _transactions}
+"""The same of verbs that not every engine has."""
 
 ON_THE_TABLE = {"create_table", "delete_table", "diff_table", "add_index", "scan", "backfill_unique"}
 """Verbs that concern every tenant, so that a scoped store refuses them."""
@@ -248,11 +276,10 @@ class Recorder(CountingClient):
 
 def partitions(value: Any) -> Iterator[str]:
     """List every partition key in the parameters of a request: in keys and items, and compared with or set to."""
-    if isinstance(value, list):
-        several: list[Any] = value
-        for each in several:
+    if value.__class__ is list:
+        for each in value:
             yield from partitions(each)
-    elif isinstance(value, dict):
+    elif value.__class__ is dict:
         params: dict[str, Any] = value
         yield from (params[name]["S"] for name in PKS if isinstance(params.get(name), dict))
         names, values = params.get("ExpressionAttributeNames", {}), params.get("ExpressionAttributeValues", {})
@@ -276,18 +303,28 @@ def in_order(items: Iterable[Item]) -> list[Item]:
 
 def test_every_verb_has_a_case() -> None:
     """No verb of the store is left out below."""
-    assert {name for name in dir(Store) if not name.startswith("_")} == VERBS.keys() | ON_THE_TABLE | NO_VERBS
+    assert {
+        name for name in dir(Store) if not name.startswith("_")
+    } == VERBS.keys() | IN_TRANSACTIONS.keys() | ON_THE_TABLE | NO_VERBS
 
 
 def test_no_verb_leaks(backend: MakeStore) -> None:
     """Each verb gives and changes what is one tenant's own alone, and sends no key that is not."""
-    store = backend(app)
+    _check_leaks(backend(app), VERBS)
+
+
+def test_no_transaction_leaks(transacting: MakeStore) -> None:
+    """The same for transactions, with the receipts of their tokens."""
+    _check_leaks(transacting(app), IN_TRANSACTIONS)
+
+
+def _check_leaks(store: Store, cases: Mapping[str, Case]) -> None:
     recorder, other = Recorder(client_of(store)), store.scoped(tenant=B)
     recorded = sibling(store, client=recorder)
     fill(other, B)
     before = everything(store)
     assert of_tenant(before, B) == in_order(before)
-    for verb, case in VERBS.items():
+    for verb, case in cases.items():
         tenant, scope = f"{A}#{verb}", f"#TENANT#{A}%23{verb}#"
         own, others = recorded.scoped(tenant=tenant), everything(store)
         fill(own, A)

@@ -10,6 +10,7 @@ import pytest
 
 from singletable import (
     ConditionFailed,
+    Create,
     Entity,
     ExpiresAt,
     Field,
@@ -17,8 +18,10 @@ from singletable import (
     KeyTooLong,
     Store,
     Table,
+    TransactionFailed,
     Unique,
     UniqueViolation,
+    Update,
     UsageError,
     evolve,
     unique_ref,
@@ -299,3 +302,24 @@ def test_an_outdated_entity_takes_no_value_it_had(transacting: MakeStore) -> Non
     assert (moved.seat, guards(store)[GUEST_SEAT + "2"]) == (2, "#GUEST#ann")
     with pytest.raises(UniqueViolation):
         store.update(old, Guest.seat.set(1))
+
+
+def test_two_items_swap_their_values(store: Store) -> None:
+    """In one transaction each may take what the other frees; the guards change hands, and nothing else does."""
+    ann, bob = store.create(ANN), store.create(BOB)
+    store.transact(Update(ann, Member.email.set("b@b.c")), Update(bob, Member.email.set("a@b.c")))
+    held = guards(store)
+    assert (held[EMAIL + "a@b.c"], held[EMAIL + "b@b.c"]) == ("#MEMBER#bob", "#MEMBER#ann")
+    assert store.one(unique_ref(Member, email="a@b.c")) == evolve(BOB, email="a@b.c")
+    assert len(held) == 4
+
+
+def test_a_transaction_that_meets_a_taken_value_says_whose(store: Store) -> None:
+    """The operation that wanted the value is told, and nothing of the transaction is written."""
+    store.create(ANN)
+    before = everything(store)
+    with pytest.raises(TransactionFailed) as caught:
+        store.transact(Create(BOB), Create(Member(member_id="eve", email="a@b.c")))
+    violation = caught.value.only(UniqueViolation)
+    assert (violation.index, violation.field) == (1, "email")
+    assert everything(store) == before

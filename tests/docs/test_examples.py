@@ -112,6 +112,9 @@ def test_the_readme_runs_as_written(readme: Mapping[str, Any]) -> None:
     assert (first.order_id, first.status) == (1, "PENDING")
     by_email = store.query(readme["User"].by_email(email="ann@example.org")).all()
     assert [user.name for user in by_email] == ["Ann"]
+    home = readme["home"]
+    assert (home.account.balance, home.account.version, home.orders) == (40, 2, [first])
+    assert readme["page"].items == (first,)
 
 
 def test_what_the_readme_writes_by_hand_is_what_singletable_writes(readme: Mapping[str, Any]) -> None:

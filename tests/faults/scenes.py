@@ -389,7 +389,8 @@ SCENES: tuple[Scene, ...] = (
         entries,
         before=PAIR,
         after=((key(1), "one"), (key(2), "gone")),
-        result=lambda old: (old.n, old.memo) == (2, "two"),
+        result=lambda old: old is not None and (old.n, old.memo) == (2, "two"),
+        repeated=lambda old: old is None,
     ),
     Scene(
         "get",

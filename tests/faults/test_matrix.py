@@ -65,20 +65,16 @@ def here() -> Place:
     return embedded()
 
 
-UNCLEAR = ("put, when=", "delete, tombstone")
-"""The verbs whose second answer cannot tell what became of the first request."""
-
-
 @pytest.mark.parametrize("fault", FAULTS, ids=repr)
 @pytest.mark.parametrize("scene", SCENES, ids=lambda scene: scene.name)
 def test_every_verb_under_every_fault(here: Place, scene: Scene, fault: Fault) -> None:
     """Success, or one of five errors; nothing done twice, nothing by half, nothing in silence.
 
-    A fault on one request alone is not seen at all, but where the verb's second answer cannot tell.
+    A fault on one request alone is not seen at all: every verb recognises what it did before.
     """
     cell = run_cell(here, scene, fault)
     assert cell.complaints == ()
-    assert set(cell.once) <= ({"unknown"} if scene.name in UNCLEAR and fault in APPLIED else {"ok"})
+    assert set(cell.once) <= {"ok"}
 
 
 @pytest.mark.parametrize("fault", [CLOSED, UNSENT], ids=repr)
