@@ -299,7 +299,7 @@ def plan_of(model: Model, ref: Ref[Any], changes: tuple[Change, ...]) -> Plan:
     needed = dict.fromkeys(name for layout in touched for name in _needs(model, layout, changed))
     uniques = _uniques(model, {*changed, *computed})
     guarded = {name for unique in uniques for name in unique.fields}
-    guarded |= {name for name in changed if uniques and model.fields[name].attribute == model.table.ttl}
+    guarded |= {field.name for field in model.fields.values() if uniques and field.attribute == model.table.ttl}
     followed = {*changed} if computed else guarded
     needed |= dict.fromkeys(guarded)
     needed |= dict.fromkeys(name for each in changed if each in followed for name in _sources(model, changed[each]))
