@@ -21,6 +21,7 @@ from singletable.errors import (
     ConditionFailed,
     NotFound,
     OutcomeUnknown,
+    PlaceMissing,
     SingleTableError,
     UnknownField,
     UsageError,
@@ -105,8 +106,13 @@ class Update(Generic[E]):
         plan = self._plan(context, ref, stamp.now)
         tries = _Tries(context, changed(self, ref=ref, stamp=stamp), plan, stamp)
         standing = None
-        if plan.must_read:
-            standing = Standing(self.loaded, None) if self.loaded is not None else (yield from tries.read())
+        if plan.must_read and self.loaded is not None:
+            try:
+                return tries.draft(Standing(self.loaded, None))
+            except PlaceMissing:  # as it was when it was loaded: what stands there now may have the place
+                standing = yield from tries.read()
+        elif plan.must_read:
+            standing = yield from tries.read()
         return tries.draft(standing)
 
     def _plan(self, context: Context, ref: Ref[E], now: datetime) -> Plan:
