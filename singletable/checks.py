@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import product
+from itertools import permutations, product
 
 from singletable.errors import KeyClash, RangeClash, TagClash
 from singletable.keys import (
@@ -31,6 +31,7 @@ __all__ = [
     "check_claims",
     "check_counter_names",
     "check_tags",
+    "check_told_apart",
     "example_of",
     "reaches_any",
     "stands_in",
@@ -83,6 +84,22 @@ def check_claims(claims: Sequence[Claim], *, told_apart: bool = False) -> None:
         if kind == "same" and told_apart and owned[a][0].layout.origin is owned[b][0].layout.origin is not None:
             continue
         raise (_key_clash if kind == "same" else _range_clash)(owned[a][0], owned[b][0], clash)
+
+
+def check_told_apart(tag: str | None, found: Sequence[tuple[str, Layout, Layout]]) -> None:
+    """Raise RangeClash where an index holds no tag, and kinds that share their primary key meet in it.
+
+    Nothing would tell whose a row is. `found` has the name, the primary key and the index key of each kind.
+    """
+    for (name, primary, layout), (other, others, theirs) in permutations(found, 2):
+        shared = primary.origin is others.origin is not None
+        if shared and layout.held is not None and tag not in layout.held and reaches_any(layout, [theirs]):
+            raise RangeClash(
+                f"{name} and {other} share their primary key and meet on index {layout.index!r}, which holds no tag: "
+                "nothing tells whose a row is",
+                hint="projection=[] holds the tag too; or give each kind an index key with a literal of its own",
+                witness=(name, other),
+            )
 
 
 def check_counter_names(names: Iterable[tuple[str, str]]) -> None:

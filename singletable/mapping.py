@@ -18,6 +18,7 @@ from singletable.entity import ASSIGNED, Entity, assemble, changed, left_out, pa
 from singletable.errors import (
     CorruptItem,
     FieldNotLoaded,
+    FieldValueError,
     ForeignItem,
     ItemTooLarge,
     KeyPartError,
@@ -35,6 +36,7 @@ __all__ = [
     "ANY_TIME",
     "GONE",
     "Mapper",
+    "check_given_back",
     "foreign_item",
     "from_item",
     "index_key",
@@ -159,8 +161,10 @@ class Mapper(Generic[E]):
 
     def keys(self, values: Mapping[str, Any], item: Item) -> Item:
         """Write every key attribute: the primary key, and each index key the item (without its keys) has."""
+        check_given_back(self.model, self.model.primary, values)
         keys = self.model.primary.render(values)
         for layout in self.model.indexes.values():
+            check_given_back(self.model, layout, values)
             keys |= index_key(layout, values, item)
         return keys
 
@@ -222,6 +226,24 @@ def provisional(model: Model, entity: E) -> E:
     first = {number.name: min(number.options.start, number.max_value) for number in model.numbers}
     missing = {name: value for name, value in first.items() if name not in entity.__dict__}
     return changed(entity, {**missing, **model.stamps.created(entity.__dict__, ANY_TIME)})
+
+
+def check_given_back(model: Model, layout: Layout, values: Mapping[str, Any]) -> None:
+    """Raise FieldValueError for a part of a key that its `codec=` does not give back as it was given.
+
+    The key would hold another value than the entity that is read, so that a query for either would miss the item.
+    """
+    for each in (model.fields[name] for name in layout.parts if name in model.fields):
+        value = values.get(each.name) if each.given_codec is not None else None
+        stored = None if value is None else each.encoded(value)
+        if stored is not None and each.codec.decode(stored) != value:
+            raise FieldValueError(
+                each.name,
+                given="a value that its codec= stores as another one",
+                wanted="one that it gives back, since it stands in a key",
+                hint="bring it into that form before the entity is made, as in validate= or a classmethod",
+                entity=model.name,
+            )
 
 
 def index_key(layout: Layout, values: Mapping[str, Any], item: Item) -> Item:

@@ -13,7 +13,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from singletable.checks import Claim, check_adopted, check_claims, check_counter_names, check_tags, reaches_any
+from singletable.checks import (
+    Claim,
+    check_adopted,
+    check_claims,
+    check_counter_names,
+    check_tags,
+    check_told_apart,
+    reaches_any,
+)
 from singletable.errors import DeclarationError, UsageError
 from singletable.fields import Field, computed
 from singletable.indexes import (
@@ -197,8 +205,7 @@ class Table:
     def check(self) -> None:
         """Check all entities together; a store does it when it is made.
 
-        UnresolvedName, TagClash, KeyClash or RangeClash, with a witness. An entity that is only waiting to be collected
-        as garbage is never blamed.
+        UnresolvedName, TagClash, KeyClash or RangeClash, with a witness. Garbage is never blamed.
         """
         if self._checked.issuperset(self.entities):
             return
@@ -242,19 +249,13 @@ class Table:
         check_claims(primary, told_apart=self.tag is not None and self.untagged is None)
         check_counter_names(_counter_names(models))
         if self.tag is not None:
-            counters = [
-                (model.name, key) for model in models for key in adopted_keys(model.numbers, self.pks + self.sks)
-            ]
+            own = self.pks + self.sks
+            counters = [(model.name, key) for model in models for key in adopted_keys(model.numbers, own)]
             check_adopted(primary, [Claim(f"{name}.{field}", layout, None) for name, (field, layout) in counters])
         for index in self.indexes:
-            check_claims(
-                [
-                    self._claim(model, layout)
-                    for model in models
-                    for layout in model.indexes.values()
-                    if layout.index == index.name and not layout.plain
-                ]
-            )
+            found = [(model, layout) for model in models for layout in model.layouts_on(index.name)]
+            check_told_apart(self.tag, [(model.name, model.primary, layout) for model, layout in found])
+            check_claims([self._claim(model, layout) for model, layout in found if not layout.plain])
 
     def __repr__(self) -> str:
         return f"<Table {self.name}: {', '.join(sorted(entity.__name__ for entity in self.entities))}>"
@@ -369,8 +370,7 @@ def _named(entity: type) -> tuple[str, str]:
 def kinds_of(entity: type) -> Sequence[Model]:
     """Give the models of what an entity class reads: its own, or for an abstract one those of its subclasses.
 
-    Of the class that stands for a collection in its queries they are those of its members, `__gathered__`. UsageError
-    where an abstract class has no concrete subclass, and for a class that is no entity.
+    Of a collection's class they are those of its members, `__gathered__`. UsageError where there is no kind at all.
     """
     gathered: tuple[type, ...] | None = entity.__dict__.get("__gathered__")
     if gathered is not None:

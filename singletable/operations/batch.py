@@ -2,8 +2,9 @@
 
 Theory of operation. A batch cannot refuse to overwrite, so entities whose safety rests on a condition are not put in
 one: a put of those is refused here, and a delete is sent singly. That is the case for an entity whose deleted numbers
-stay taken (its delete is the put of a tombstone), and where keys are raw or rows untagged: there another program's item
-may stand at the key, which the guard of a single delete spares. Everywhere else the key itself is the entity's own.
+stay taken (its delete is the put of a tombstone), where keys are raw or rows untagged: there another program's item
+may stand at the key, which the guard of a single delete spares; and where kinds of an abstract base share their key.
+Everywhere else the key itself is the entity's own.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ class PutMany(Generic[E]):
     def steps(self, context: Context) -> Steps[tuple[E, ...]]:
         """Draw missing numbers, then send batches of 25, several at a time."""
         for kind in dict.fromkeys(type(entity) for entity in self.entities):
-            _check_kind(context.model(kind))
+            _check_kind(context, context.model(kind))
         if any(map(awaits_number, self.entities)):
             _check(context, self.entities)
         numbered = yield from drawn(context, self.entities)
@@ -90,7 +91,8 @@ class DeleteMany:
         refs = tuple(map(context.bound, given.values()))
         held = [self.given.get(ref) for ref in given.values()]
         tally = Tally(len(refs), self.progress)
-        singly = [at for at, ref in enumerate(refs) if held[at] is not None or _is_guarded(context.model(ref.entity))]
+        guarded = [_is_guarded(context, context.model(ref.entity)) for ref in refs]
+        singly = [at for at in range(len(refs)) if held[at] is not None or guarded[at]]
         flows = [one_by_one(tally, {at: _deleting(context, refs[at], held[at])}) for at in singly]
         others = [position for position in range(len(refs)) if position not in set(singly)]
         for part in slices(others, BATCH_ITEMS):
@@ -134,7 +136,7 @@ def _check(context: Context, entities: Sequence[Entity]) -> None:
     check_distinct(context, entities)
 
 
-def _check_kind(model: Model) -> None:
+def _check_kind(context: Context, model: Model) -> None:
     if model.uniques:
         raise UsageError(
             f"{model.name} has unique values, whose guards a batch cannot make",
@@ -145,6 +147,11 @@ def _check_kind(model: Model) -> None:
             f"{model.name} has a version, which needs a condition that a batch cannot make",
             hint="store.create_many(...) creates many; use store.put(...) for each that is to be replaced",
         )
+    if _shares_key(context, model):
+        raise UsageError(
+            f"{model.name} shares its primary key with other kinds, which a batch without conditions would overwrite",
+            hint="store.create_many(...) creates many; use store.put(...) for each that is to be replaced",
+        )
     if model.sort_key_number is not None:
         raise UsageError(
             f"{model.name} is numbered by its sort key, which needs a condition that a batch cannot make",
@@ -152,6 +159,14 @@ def _check_kind(model: Model) -> None:
         )
 
 
-def _is_guarded(model: Model) -> bool:
+def _is_guarded(context: Context, model: Model) -> bool:
     """Say whether a delete of this entity needs its condition."""
-    return bool(model.uniques) or model.leaves_tombstones or model.table.untagged is not None or model.primary.raw
+    told_by_tag = model.table.untagged is not None or model.primary.raw or _shares_key(context, model)
+    return bool(model.uniques) or model.leaves_tombstones or told_by_tag
+
+
+def _shares_key(context: Context, model: Model) -> bool:
+    """Say whether an item of another kind may stand at its keys: those of one abstract base are told by their tags."""
+    origin = model.primary.origin
+    others = (context.model(entity).primary.origin for entity in model.table.entities if entity is not model.entity)
+    return origin is not None and any(each is origin for each in others)

@@ -15,12 +15,13 @@ from singletable.entity import Entity, values_of
 from singletable.errors import MissingPart, UnknownPart, UsageError, closest
 from singletable.expressions import no_truth
 from singletable.operations.context import Context
+from singletable.operations.expiring import has_expired
 from singletable.operations.get import Get
-from singletable.operations.guards import guard_key, holder_of
+from singletable.operations.guards import guard_key, guard_of, holder_of
 from singletable.operations.sending import send
 from singletable.schema import Model, model_of
 from singletable.uniques import Uniqueness
-from singletable.wire import Call, Steps
+from singletable.wire import Call, Item, Steps
 
 __all__ = ["GetByValue", "UniqueRef", "unique_ref"]
 
@@ -48,7 +49,8 @@ def unique_ref(entity: type[E], /, **values: object) -> UniqueRef[E]:
     MissingPart for None, KeyPartError for a value that does not fit.
     """
     made = UniqueRef(entity, tuple(values.items()))
-    _unique_of(model_of(entity), values).guard(values)
+    model = model_of(entity)
+    guard_of(model, _unique_of(model, values), values)
     return made
 
 
@@ -79,11 +81,14 @@ class GetByValue(Generic[E]):
         """Send one strong GetItem for the guard, and one for the item it names."""
         model, values = context.model(self.ref.entity), dict(self.ref.parts)
         unique = _unique_of(model, values)
-        guard = unique.guard(values)
+        guard = guard_of(model, unique, values)
         if guard is None:
             return None
         params = {"TableName": context.table, "Key": guard_key(model, model.hidden(guard)), "ConsistentRead": True}
         answer = yield from send(context, Call("get_item", params))
-        ref = holder_of(model, answer.get("Item"))
+        found_guard: Item | None = answer.get("Item")
+        if has_expired(model.table, found_guard, context.clock()):
+            return None
+        ref = holder_of(model, found_guard)
         found: E | None = None if ref is None else (yield from Get(ref, consistent=True).steps(context))
-        return found if found is not None and unique.guard(values_of(found)) == guard else None
+        return found if found is not None and guard_of(model, unique, values_of(found)) == guard else None

@@ -20,7 +20,7 @@ from singletable.expressions import all_of, any_of
 from singletable.judging import holds
 from singletable.operations.actions import Action, checked, element_of
 from singletable.operations.context import Context, backoff
-from singletable.operations.drafts import Done, Draft, Ending, Judge, Verdict
+from singletable.operations.drafts import Again, Done, Draft, Ending, Judge, Verdict
 from singletable.operations.sending import send
 from singletable.sizes import item_size
 from singletable.wire import Call, Item, Pause, Reason, Refusal, Steps
@@ -161,6 +161,7 @@ def _verdicts(drafts: Sequence[Draft[Any]], elements: Sequence[_Element], refusa
     if not failed:
         raise _refused(refusal) from refusal.__cause__
     verdicts: dict[int, Verdict[Any]] = {}
+    outdated: dict[int, Verdict[Any]] = {}  # worked out from what no longer stands: so was what was refused beside
     for element, reason in failed:
         told = Refusal(refusal.error, refusal.message, item=reason.item, sent=refusal.sent)
         for part in _blamed(element, reason):
@@ -169,10 +170,13 @@ def _verdicts(drafts: Sequence[Draft[Any]], elements: Sequence[_Element], refusa
                 every: Endings = [Done(draft.answer(None)) for draft in drafts]  # all of it was carried out
                 every[part.place] = verdict
                 return every
-            if not isinstance(verdicts.get(part.place), SingleTableError):
-                verdicts[part.place] = verdict
             if isinstance(verdict, SingleTableError):
                 verdict.__cause__ = refusal.__cause__
+            if isinstance(verdict, Again) and not part.hidden:
+                outdated[part.place] = verdict
+            if not isinstance(verdicts.get(part.place), SingleTableError):
+                verdicts[part.place] = verdict
+    verdicts |= outdated
     return [verdicts.get(place, draft) for place, draft in enumerate(drafts)]
 
 

@@ -129,7 +129,7 @@ class _Deleting(Generic[E]):
 
         action = self._burying() if self.model.leaves_tombstones else self._removing()
         if self.model.uniques and (own is None or old is None):
-            nothing = all_of((_nothing(self.model, self._stamp), self._when))
+            nothing = all_of((absent(self.model, self._stamp.now), self._when))  # a tombstone stays
             return Draft(Action("delete", self.ref.key, nothing), answer, judged, self._delete)
         if own is None or old is None:
             return Draft(action, answer, judged, self._delete)

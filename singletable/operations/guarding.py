@@ -71,8 +71,9 @@ class Guard:
         item: Item = answer.get("Item", {})
         model, attributes = mapper.model, _attributes(mapper.model)
         found = context.read(self.ref.entity, item or None, stamp.now)
-        held = all_of(stands(Path((name,)), item.get(name)) for name in attributes)
         ttl = None if model.table.ttl is None else item.get(model.table.ttl)
+        lasting = () if model.table.ttl is None else (model.table.ttl,)
+        held = all_of(stands(Path((name,)), item.get(name)) for name in (*attributes, *lasting))
         guards = () if found is None else taken(model, ref.key, guards_of(model, values_of(found), ttl), stamp)
         own = owned(model) if found is not None else None
 

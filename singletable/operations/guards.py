@@ -16,6 +16,7 @@ from typing import Any, Generic, TypeVar
 from singletable.entity import Entity, values_of
 from singletable.errors import UniqueViolation
 from singletable.expressions import Condition, Path, any_of
+from singletable.fields import Field
 from singletable.operations.actions import Action
 from singletable.operations.context import Stamp
 from singletable.operations.drafts import Again, Beside
@@ -30,6 +31,7 @@ __all__ = [
     "Holding",
     "Shift",
     "guard_key",
+    "guard_of",
     "guards_of",
     "holder_of",
     "holding_of",
@@ -63,8 +65,20 @@ def guards_of(
     model: Model, values: Mapping[str, Any], ttl: AttributeValue | None, uniques: Iterable[Uniqueness] | None = None
 ) -> Holding:
     """Give the guards of an item with these values, all of them or some. KeyPartError for a value no key can hold."""
-    found = {unique: unique.guard(values) for unique in (model.uniques if uniques is None else uniques)}
+    found = {unique: guard_of(model, unique, values) for unique in (model.uniques if uniques is None else uniques)}
     return Holding({unique: model.hidden(text) for unique, text in found.items() if text is not None}, ttl)
+
+
+def guard_of(model: Model, unique: Uniqueness, values: Mapping[str, Any]) -> str | None:
+    """Give the guard of these values as they are read again: a codec of the user's may store `A@B.C` as `a@b.c`."""
+    fields = [model.fields[name] for name in unique.fields if name in values]
+    read = {field.name: _as_read(field, values[field.name]) for field in fields}
+    return unique.guard(read)
+
+
+def _as_read(field: Field[Any], value: Any) -> Any:
+    stored = None if field.given_codec is None or value is None else field.encoded(value)
+    return value if stored is None else field.codec.decode(stored)
 
 
 def holding_of(model: Model, entity: Entity, item: Item) -> Holding:

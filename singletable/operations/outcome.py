@@ -21,7 +21,7 @@ from singletable.errors import FieldValueError, ItemTooLarge, UnknownField, Usag
 from singletable.expressions import Change, Condition, Function, Path, any_of, overlap, paths_in
 from singletable.fields import Field
 from singletable.layouts import Layout
-from singletable.mapping import index_key
+from singletable.mapping import check_given_back, index_key
 from singletable.operations.writing import stands
 from singletable.queries import Ref
 from singletable.schema import Model
@@ -192,6 +192,7 @@ class Plan:
         fixed |= {field.attribute for field in self.model.fields.values()}
         item, keys = self._item(values), Item()
         for layout in self.touched:
+            check_given_back(self.model, layout, values)
             keys |= index_key(layout, values, item)
         names = dict.fromkeys(name for layout in self.touched for name in layout.names if name not in fixed)
         return [Change("set" if name in keys else "remove", Path((name,)), keys.get(name)) for name in names]
@@ -299,7 +300,7 @@ def plan_of(model: Model, ref: Ref[Any], changes: tuple[Change, ...]) -> Plan:
     needed = dict.fromkeys(name for layout in touched for name in _needs(model, layout, changed))
     uniques = _uniques(model, {*changed, *computed})
     guarded = {name for unique in uniques for name in unique.fields}
-    guarded |= {name for name in changed if uniques and model.fields[name].attribute == model.table.ttl}
+    guarded |= {field.name for field in model.fields.values() if uniques and field.attribute == model.table.ttl}
     followed = {*changed} if computed else guarded
     needed |= dict.fromkeys(guarded)
     needed |= dict.fromkeys(name for each in changed if each in followed for name in _sources(model, changed[each]))

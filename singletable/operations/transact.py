@@ -23,6 +23,7 @@ from singletable.errors import (
     SingleTableError,
     TokenReused,
     TransactionFailed,
+    UniqueViolation,
     Unprocessed,
     UsageError,
     kind_of,
@@ -221,6 +222,7 @@ class _Unit:
                     raise ending
             if all(isinstance(ending, Done) for ending in endings):
                 return self._results(endings)
+            endings = _awaiting(drafts, endings)
             self._raise({place: each for place, each in enumerate(endings) if isinstance(each, SingleTableError)})
             yield Pause(max((each.pause for each in endings if isinstance(each, Again)), default=0.0))
             drafts |= yield from self._made({place: endings[place] for place in drafts})
@@ -300,6 +302,13 @@ class _Unit:
                 raise error
         if errors:
             _fail(errors, len(self._writes))
+
+
+def _awaiting(drafts: Mapping[int, Draft[Any]], endings: Endings) -> Endings:
+    """Keep the drafts that found a value taken while another is made anew, which may be the one that frees it."""
+    if not any(isinstance(ending, Again) for ending in endings):
+        return endings
+    return [drafts[place] if isinstance(each, UniqueViolation) else each for place, each in enumerate(endings)]
 
 
 def _is_of_item(error: SingleTableError) -> bool:

@@ -19,7 +19,7 @@ from typing import Any, Generic, Literal, TypeAlias, TypeVar, get_args
 
 from singletable.belonging import check_condition
 from singletable.entity import Entity, values_of
-from singletable.errors import ConditionFailed, NotFound, OutcomeUnknown, SingleTableError
+from singletable.errors import ConditionFailed, NotFound, OutcomeUnknown, PlaceMissing, SingleTableError
 from singletable.expressions import Change, Condition, Path, all_of
 from singletable.judging import holds
 from singletable.mapping import ANY_TIME, foreign_item, kind_of_item
@@ -136,9 +136,12 @@ class Update(Generic[E]):
         tries = _Tries(context, changed(self, ref=ref, stamp=stamp), plan, stamp)
         if not plan.must_read:
             return tries.draft(None)
-        if self.loaded is not None and not (plan.uniques and tries.old):
+        if self.loaded is None or (plan.uniques and tries.old):
+            return (yield from tries.read())
+        try:
             return tries.draft(Standing(self.loaded, None))
-        return (yield from tries.read())
+        except PlaceMissing:  # as it was when it was loaded: what stands there now may have the place
+            return (yield from tries.read())
 
     def _plan(self, context: Context, ref: Ref[E], now: datetime) -> Plan:
         """Plan the changes of what is there, and those that every update of the entity makes."""

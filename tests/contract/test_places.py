@@ -16,6 +16,7 @@ from singletable import (
     GlobalIndex,
     ItemTooLarge,
     Key,
+    NotFound,
     PlaceMissing,
     Table,
     computed,
@@ -53,6 +54,21 @@ class Basket(Entity, table=shops, tag="basket"):
     title: Field[str] = Field(default="")
 
     key = Key(pk="#BASKET#{name}", sk="#BASKET")
+
+
+class Moved(Entity, table=shops, tag="moved"):
+    """Found by where it is."""
+
+    name: Field[str]
+    address: Field[Address | None] = Field(default=None)
+
+    @computed
+    def town(self) -> str | None:
+        """The town, where there is an address."""
+        return None if self.address is None else self.address.city
+
+    key = Key(pk="#MOVED#{name}", sk="#MOVED")
+    by_town = Key(on=by_city, pk="#TOWN#{town}", sk="#{name}")
 
 
 FULL = Basket(
@@ -224,3 +240,15 @@ def test_index_keys_follow_every_kind_of_change(backend: MakeStore, loaded: bool
         found = (item["cityPK"]["S"], item["citySK"]["S"]) if "cityPK" in item else None
         assert found == expected, what
         assert store.one(Branch.at(name="x")) == changed, what
+
+
+def test_a_place_that_came_since_is_found(backend: MakeStore) -> None:
+    """A loaded entity without the place says nothing of the stored item, where an index key needs what is there."""
+    store = backend(shops)
+    old = store.create(Moved(name="m"))
+    store.update(Moved.at(name="m"), Moved.address.set(Address("Köln")))
+    assert store.update(old, Moved.address["city"].set("Bonn")).address == Address("Bonn")
+    assert store.count(Moved.by_town(town="Bonn")) == 1
+    store.delete(old)
+    with pytest.raises(NotFound):
+        store.update(old, Moved.address["city"].set("Bonn"))

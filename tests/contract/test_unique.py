@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from datetime import UTC, datetime
 
 import pytest
 
@@ -11,6 +12,7 @@ from singletable import (
     ConditionFailed,
     Create,
     Entity,
+    ExpiresAt,
     Field,
     Key,
     KeyTooLong,
@@ -52,6 +54,23 @@ class Person(Entity, table=plain, tag="member"):
     email: Field[str | None] = Field(default=None)
 
     key = Key(pk="#MEMBER#{member_id}", sk="#PROFILE")
+
+
+hotel = Table("hotel")
+
+
+class Guest(Entity, table=hotel, tag="guest"):
+    """A guest, who may leave some day."""
+
+    name: Field[str]
+    seat: Field[int] = Field(unique=True)
+    room: Field[str]
+    until: Field[datetime | None] = ExpiresAt()
+
+    key = Key(pk="#GUEST#{name}", sk="#GUEST")
+
+
+GUEST_SEAT = "#!UNIQUE#guest#seat#" + "0" * 18
 
 
 ANN = Member(member_id="ann", email="a@b.c", shirt=7)
@@ -271,6 +290,18 @@ def test_a_value_too_long_for_a_key_is_refused(store: Store) -> None:
         store.create(Member(member_id="ann", email="x" * 3000))
     assert "unique" in caught.value.hint
     assert item_at(store, Member.at(member_id="ann")) is None
+
+
+def test_an_outdated_entity_takes_no_value_it_had(transacting: MakeStore) -> None:
+    """An update by an entity that lost a value since rests on what stands: the value's new owner is not in the way."""
+    store = transacting(hotel)
+    old = store.create(Guest(name="ann", seat=1, room="a"))
+    store.update(Guest.at(name="ann"), Guest.seat.set(2))
+    store.create(Guest(name="bob", seat=1, room="a"))
+    moved = store.update(old, Guest.until.set(datetime(2999, 1, 1, tzinfo=UTC)))
+    assert (moved.seat, guards(store)[GUEST_SEAT + "2"]) == (2, "#GUEST#ann")
+    with pytest.raises(UniqueViolation):
+        store.update(old, Guest.seat.set(1))
 
 
 def test_two_items_swap_their_values(store: Store) -> None:

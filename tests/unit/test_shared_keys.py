@@ -11,9 +11,11 @@ from singletable import (
     AutoIncrement,
     Entity,
     Field,
+    GlobalIndex,
     Key,
     KeyClash,
     MissingPart,
+    RangeClash,
     Sequence,
     Table,
     UsageError,
@@ -136,6 +138,56 @@ class TestDeclaring:
 
             with pytest.raises(KeyClash, match="One"):
                 table.check()
+            assert {One, Two} == set(table.entities)
+
+    def test_an_index_that_holds_no_tag_tells_no_kinds(self) -> None:
+        """Kinds that share their key cannot meet in an index of keys alone; with the tag, or apart, they can."""
+
+        def declared(projection: Any, pk: str) -> Table:
+            table = Table("projected", indexes=[GlobalIndex("GSI1", projection=projection)])
+
+            class Base(Entity, table=table, abstract=True):
+                name: Field[str]
+                key = Key(pk="#B#{name}", sk="#B")
+
+            class One(Base):
+                found = Key(on=table.indexes[0], pk="#ALL", sk="#{name}")
+
+            class Two(Base):
+                found = Key(on=table.indexes[0], pk=pk, sk="#{name}")
+
+            kept.extend((One, Two))
+            return table
+
+        kept: list[type] = []
+        with pytest.raises(RangeClash, match="holds no tag"):
+            declared("keys", "#{name}").check()
+        declared("keys", "#OTHERS").check()
+        declared([], "#{name}").check()
+
+    def test_an_index_of_the_base_holds_the_tag(self) -> None:
+        """An index key that all kinds inherit wants the tag in its index."""
+        cases: list[tuple[Any, bool]] = [("keys", False), ([], True)]
+        for projection, holds in cases:
+            index = GlobalIndex("GSI1", projection=projection)
+            table = Table("inherited", indexes=[index])
+
+            class Base(Entity, table=table, abstract=True):
+                name: Field[str]
+                key = Key(pk="#B#{name}", sk="#B")
+                found = Key(on=index, pk="#ALL", sk="#{name}")
+
+            class One(Base):
+                pass
+
+            class Two(Base):
+                pass
+
+            if holds:
+                table.check()
+            else:
+                with pytest.raises(RangeClash, match="holds no tag"):
+                    table.check()
             assert {One, Two} == set(table.entities)
 
     def test_keys_that_only_look_alike_still_clash(self) -> None:
