@@ -181,7 +181,7 @@ class Verbs:
         """Make the operation of `assign`."""
         return Assign(self.handed.own(entity))
 
-    def put(self, entity: E, when: Condition | None, returning: Kept) -> Operation[Any]:
+    def put(self, entity: Entity, when: Condition | None, returning: Kept) -> Operation[Any]:
         """Make the operation of `put`, which gives what `returning` names."""
         return Put(self.handed.own(entity), when, returning)
 

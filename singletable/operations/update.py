@@ -264,7 +264,10 @@ class _Tries(Generic[E]):
         if name is None or standing.item is not None:
             return None if name is None or standing.item is None else standing.item.get(name)
         fields = [field for field in model.fields.values() if field.attribute == name]
-        held = standing.entity.__dict__.get(fields[0].name) if fields else None
+        if not fields:
+            hidden: Item = getattr(standing.entity, "_hidden", {})
+            return hidden.get(name)
+        held = standing.entity.__dict__.get(fields[0].name)
         return None if held is None else fields[0].encoded(held)
 
     def _ttl_after(self, outcome: Outcome, before: AttributeValue | None) -> AttributeValue | None:
