@@ -30,7 +30,7 @@ from singletable.patterns import Key
 from singletable.pydantic_schema import core_schema_of, json_schema_of
 from singletable.queries import Ref, refer
 from singletable.schema import Declared, Table, model_of, primary_of
-from singletable.wire import AttributeValue
+from singletable.wire import AttributeValue, Item
 
 __all__ = [
     "ASSIGNED",
@@ -211,18 +211,19 @@ def changed(entity: E, changes: Mapping[str, object]) -> E:
     return assemble(type(entity), {**kept, **changes}, getattr(entity, "_hidden", {}), missing)
 
 
-def with_numbers(entity: E, numbers: Mapping[str, int]) -> E:
-    """Make an entity that has its numbers, and knows that they were drawn for it."""
+def with_numbers(entity: E, numbers: Mapping[str, int], key: Item) -> E:
+    """Give an entity, which has its numbers, the knowledge that they were drawn for it under this key."""
     made = changed(entity, numbers)
-    marks = {ASSIGNED: {"M": {name: {"N": str(number)} for name, number in numbers.items()}}}
+    drawn = {name: {"N": str(number)} for name, number in numbers.items()}
+    marks = {ASSIGNED: {"L": [{"M": drawn}, {"M": key}]}}
     object.__setattr__(made, "_hidden", {**getattr(entity, "_hidden", {}), **marks})
     return made
 
 
-def given_out(entity: Entity) -> Mapping[str, int]:
-    """Give the numbers that were drawn for an entity before it is created."""
-    marks = getattr(entity, "_hidden", {}).get(ASSIGNED, {}).get("M", {})
-    return {name: int(number["N"]) for name, number in marks.items()}
+def given_out(entity: Entity) -> tuple[Mapping[str, int], Item]:
+    """Give the numbers that were drawn for an entity before it is created, and the key they were drawn under."""
+    drawn, key = getattr(entity, "_hidden", {}).get(ASSIGNED, {}).get("L", ({"M": {}}, {"M": {}}))
+    return {name: int(number["N"]) for name, number in drawn["M"].items()}, key["M"]
 
 
 def left_out(entity: Entity) -> frozenset[str] | None:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, TypeVar
 
-from singletable.entity import Entity, changed, given_out
+from singletable.entity import Entity, changed, given_out, values_of
 from singletable.errors import (
     ForeignItem,
     MissingPart,
@@ -68,8 +68,13 @@ def _assign(context: Context, model: Model, number: Numbering, entities: list[E]
 
 
 def refuse_given(model: Model, entity: Entity) -> None:
-    """Raise UsageError where a fresh entity brings a number along that `assign` has not drawn for it."""
-    known = given_out(entity)
+    """Raise UsageError where a fresh entity brings a number along that `assign` has not drawn for it.
+
+    What was drawn for one key is no other entity's: of a copy under another key two would have one number.
+    """
+    known, key = given_out(entity)
+    if known and model.primary.render(values_of(entity)) != key:
+        known = {}
     for number in model.numbers:
         name = number.name
         if name in entity.__dict__ and known.get(name) != entity.__dict__[name]:

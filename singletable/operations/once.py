@@ -13,7 +13,7 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 
-from singletable.entity import Entity, with_numbers
+from singletable.entity import Entity, values_of, with_numbers
 from singletable.errors import OutcomeUnknown, TransactionFailed, UsageError, kind_of
 from singletable.mapping import Mapper, kind_of_item
 from singletable.operations.carrying import carry_out
@@ -83,7 +83,8 @@ class Assign(Generic[E]):
         mapper.check(self.entity)
         refuse_given(model, self.entity)
         (made,) = yield from assigned_all(context, mapper, [self.entity])
-        return with_numbers(made, {name: made.__dict__[name] for name in counters})
+        key = model.primary.render(values_of(made))
+        return with_numbers(made, {name: made.__dict__[name] for name in counters}, key)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -29,6 +29,7 @@ from singletable import (
     UsageError,
     to_item,
 )
+from singletable.entity import evolve
 from singletable.operations.check import Check
 from singletable.operations.create import Create
 from singletable.operations.delete import Delete
@@ -426,6 +427,14 @@ class TestOnce:
             play(Create(Invoice(number=4, total=1)).steps(context()))
         with pytest.raises(UsageError, match="was given"):
             play(Assign(kept.__class__(number=4, total=1)).steps(context()))
+
+    def test_an_assigned_number_is_of_one_key(self) -> None:
+        """A copy under another key cannot be created with the number that was drawn for the first."""
+        drawn = {"Attributes": {"last": {"N": "4"}}}
+        member = play(Assign(Member(name="a")).steps(context()), drawn)[0]
+        assert play(Create(member).steps(context()), {})[0].number == 4
+        with pytest.raises(UsageError, match="was given"):
+            play(Create(evolve(member, name="b")).steps(context()))
 
     def test_what_cannot_be_assigned(self) -> None:
         """A number by sort key is nobody's until it is stored; an entity without numbers needs none."""
