@@ -206,7 +206,7 @@ VERBS: Mapping[str, Case] = {
     "get_or_create": lambda store: [store.get_or_create(User(user_id=each, note=A)) for each in ("u1", "u8")],
     "prepare": lambda store: [store.run(store.prepare(Create(User(user_id="u7", note=A))))],
     "assign": lambda store: [store.assign(each) for each in fresh(A) if not isinstance(each, Order)],
-    "put_many": lambda store: store.put_many([User(user_id=f"u{n}", note=A) for n in range(30)]),
+    "put_many": lambda store: store.put_many([User(user_id=f"u{n}", note=A) for n in range(3)]),
     "create_many": lambda store: store.create_many([*fresh(A), *fresh(A)]),
     "delete_many": _many_deletes,
     "run": lambda store: [store.run(Get(ANN))],

@@ -232,13 +232,17 @@ def test_an_item_is_found_by_its_value(store: Store) -> None:
     assert watched.get(unique_ref(Member, email="x@b.c")) is None
 
 
-def test_sixteen_writers_for_each_value(transacting: MakeStore) -> None:
-    """Of sixteen who want one of a hundred values each has one winner, and no guard is left without its item."""
-    store = transacting(club)
+VALUES = {"moto": 5, "dynoxide": 100, "dynoxide-async": 5}
+"""So many values are fought for; the embedded engine copies its table for each transaction."""
+
+
+def test_sixteen_writers_for_each_value(request: pytest.FixtureRequest, transacting: MakeStore) -> None:
+    """Of sixteen who want each of so many values one wins, and no guard is left without its item."""
+    store, values = transacting(club), VALUES[request.node.callspec.params["transacting"]]
 
     def claim(place: int) -> int:
         won = 0
-        for value in range(100):
+        for value in range(values):
             try:
                 store.create(Member(member_id=f"{place}-{value}", email=f"{value}@b.c"))
                 won += 1
@@ -246,9 +250,9 @@ def test_sixteen_writers_for_each_value(transacting: MakeStore) -> None:
                 continue
         return won
 
-    assert sum(in_threads(16, claim)) == 100
+    assert sum(in_threads(16, claim)) == values
     held = guards(store)
-    assert len(held) == 100
+    assert len(held) == values
     assert {f"#MEMBER#{row.member_id}" for row in store.scan(Member)} == set(held.values())
 
 
