@@ -222,7 +222,8 @@ def with_numbers(entity: E, numbers: Mapping[str, int], key: Item) -> E:
 
 def given_out(entity: Entity) -> tuple[Mapping[str, int], Item]:
     """Give the numbers that were drawn for an entity before it is created, and the key they were drawn under."""
-    drawn, key = getattr(entity, "_hidden", {}).get(ASSIGNED, {}).get("L", ({"M": {}}, {"M": {}}))
+    hidden: Item = getattr(entity, "_hidden", {})
+    drawn, key = hidden.get(ASSIGNED, {}).get("L", ({"M": {}}, {"M": {}}))
     return {name: int(number["N"]) for name, number in drawn["M"].items()}, key["M"]
 
 

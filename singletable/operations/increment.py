@@ -72,9 +72,8 @@ def refuse_given(model: Model, entity: Entity) -> None:
 
     What was drawn for one key is no other entity's: of a copy under another key two would have one number.
     """
-    known, key = given_out(entity)
-    if known and model.primary.render(values_of(entity)) != key:
-        known = {}
+    drawn, key = given_out(entity)
+    known = drawn if drawn and model.primary.render(values_of(entity)) == key else dict[str, int]()
     for number in model.numbers:
         name = number.name
         if name in entity.__dict__ and known.get(name) != entity.__dict__[name]:
