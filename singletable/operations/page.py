@@ -126,11 +126,24 @@ class TakePage(Generic[E]):
         return open_queries([(number, self.source.queries[number]) for number in group], backward=backward)
 
 
+def _check_apart(queries: Sequence[Query[E]]) -> None:
+    """Raise QueryError where two merged queries read one partition: no cursor could tell twins of one row apart."""
+    seen = [(each.layout.index, each.partition) for each in queries]
+    if any(one in seen[:place] for place, one in enumerate(seen)):
+        raise QueryError(
+            "page(merged=True) was given two queries of one partition, which can give one row twice",
+            hint="join them: one query with a wider range, .is_in(...) or .where(...); or leave merged=True out",
+        )
+
+
 def _bound(context: Context, source: Queries[E] | Scan[E]) -> Queries[E] | Scan[E]:
     """Give what is read as it stands in this store."""
     if isinstance(source, Scan):
         return source
-    return replace(source, queries=tuple(map(context.bound_query, source.queries)))
+    bound = replace(source, queries=tuple(map(context.bound_query, source.queries)))
+    if bound.merged:
+        _check_apart(bound.queries)
+    return bound
 
 
 @dataclass(frozen=True, slots=True)
