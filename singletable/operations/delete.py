@@ -20,7 +20,7 @@ from singletable.operations.context import Context, Stamp, backoff
 from singletable.operations.drafts import Again, Beside, Done, Draft, Verdict, changed
 from singletable.operations.expiring import has_expired, judged_alive, seen
 from singletable.operations.get import get_call
-from singletable.operations.guards import NOTHING, Shift, holding_of
+from singletable.operations.guards import NOTHING, Shift, holding_of, unique_attributes
 from singletable.operations.sending import send
 from singletable.operations.subjects import subject
 from singletable.operations.writing import (
@@ -133,13 +133,8 @@ class _Deleting(Generic[E]):
             return Draft(Action("delete", self.ref.key, nothing), answer, judged, self._delete)
         if own is None or old is None:
             return Draft(action, answer, judged, self._delete)
-        held = all_of(stands(Path((name,)), own.get(name)) for name in self._attributes())
+        held = all_of(stands(Path((name,)), own.get(name)) for name in unique_attributes(self.model))
         return Draft(checked(action, held), answer, judged, self._delete, self._beside(own, old, left))
-
-    def _attributes(self) -> tuple[str, ...]:
-        """Name the attributes of unique values."""
-        names = [self.model.fields[name].attribute for unique in self.model.uniques for name in unique.fields]
-        return tuple(dict.fromkeys(names))
 
     def _beside(self, own: Item, old: E, left: frozenset[str]) -> tuple[Beside[E | None], ...]:
         def again(guard: str) -> Again[E | None]:
@@ -176,7 +171,7 @@ class _Deleting(Generic[E]):
         return Again(pause, lambda: at_once(self.draft(item)))
 
     def _differs(self, own: Item | None, item: Item) -> bool:
-        return own is None or any(own.get(name) != item.get(name) for name in self._attributes())
+        return own is None or any(own.get(name) != item.get(name) for name in unique_attributes(self.model))
 
     def _removing(self) -> Action:
         condition = all_of((replaceable(self.model, self._stamp.now, self._held), self._when))

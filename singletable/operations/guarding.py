@@ -14,20 +14,20 @@ from typing import Any, Generic, TypeVar
 
 from singletable.entity import Entity, values_of
 from singletable.errors import UniqueViolation, UsageError
-from singletable.expressions import Path, all_of
+from singletable.expressions import all_of
 from singletable.operations.actions import Action
 from singletable.operations.carrying import carry_out
 from singletable.operations.context import Context, Stamp, in_parallel
 from singletable.operations.drafts import Again, Draft, Verdict
 from singletable.operations.get import get_call
 from singletable.operations.get_many import BATCH_KEYS, ReadBatch
-from singletable.operations.guards import guard_key, guards_of, is_guard_of, taken
+from singletable.operations.guards import as_held, guard_key, guards_of, is_guard_of, taken
 from singletable.operations.many import place_of, slices
 from singletable.operations.scan import Scan
 from singletable.operations.sending import send
-from singletable.operations.writing import owned, stands
+from singletable.operations.writing import owned
 from singletable.queries import Ref
-from singletable.schema import Model, model_of
+from singletable.schema import model_of
 from singletable.wire import Item, Refusal, Steps
 
 __all__ = ["BackfillUnique", "Guard", "UniqueReport"]
@@ -69,18 +69,17 @@ class Guard:
         mapper, ref = context.mapper(self.ref.entity), context.bound(self.ref)
         answer = yield from send(context, get_call(context, ref, consistent=True))
         item: Item = answer.get("Item", {})
-        model, attributes = mapper.model, _attributes(mapper.model)
+        model = mapper.model
         found = context.read(self.ref.entity, item or None, stamp.now)
         ttl = None if model.table.ttl is None else item.get(model.table.ttl)
-        lasting = () if model.table.ttl is None else (model.table.ttl,)
-        held = all_of(stands(Path((name,)), item.get(name)) for name in (*attributes, *lasting))
         guards = () if found is None else taken(model, ref.key, guards_of(model, values_of(found), ttl), stamp)
         own = owned(model) if found is not None else None
 
         def refused(_: Refusal) -> Verdict[None]:
             return Again(0.05, lambda: self.draft(context, stamp))
 
-        return Draft(Action("check", ref.key, all_of((own, held))), lambda _: None, refused, self, guards)
+        check = Action("check", ref.key, all_of((own, as_held(model, item))))
+        return Draft(check, lambda _: None, refused, self, guards)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -117,11 +116,6 @@ def _guarded(context: Context, ref: Ref[Any]) -> Steps[tuple[UniqueViolation, ..
     except UniqueViolation as violation:
         return (violation,)
     return ()
-
-
-def _attributes(model: Model) -> tuple[str, ...]:
-    names = [model.fields[name].attribute for unique in model.uniques for name in unique.fields]
-    return tuple(dict.fromkeys(names))
 
 
 def _lacking(context: Context, page: Sequence[Entity]) -> Steps[list[Ref[Any]]]:

@@ -15,12 +15,12 @@ from typing import Any, Generic, TypeVar
 
 from singletable.entity import Entity, values_of
 from singletable.errors import UniqueViolation
-from singletable.expressions import Condition, Path, any_of
+from singletable.expressions import Condition, Path, all_of, any_of
 from singletable.fields import Field
 from singletable.operations.actions import Action
 from singletable.operations.context import Stamp
 from singletable.operations.drafts import Again, Beside
-from singletable.operations.writing import absent
+from singletable.operations.writing import absent, stands
 from singletable.queries import Ref, refer
 from singletable.schema import Model
 from singletable.uniques import UNIQUE_TAG, Uniqueness
@@ -30,6 +30,7 @@ __all__ = [
     "NOTHING",
     "Holding",
     "Shift",
+    "as_held",
     "guard_key",
     "guard_of",
     "guards_of",
@@ -37,6 +38,7 @@ __all__ = [
     "holding_of",
     "is_guard_of",
     "taken",
+    "unique_attributes",
     "violation",
 ]
 
@@ -85,6 +87,18 @@ def holding_of(model: Model, entity: Entity, item: Item) -> Holding:
     """Give what an entity holds that is stored as this item."""
     ttl = None if model.table.ttl is None else item.get(model.table.ttl)
     return guards_of(model, values_of(entity), ttl) if model.uniques else NOTHING
+
+
+def unique_attributes(model: Model) -> tuple[str, ...]:
+    """Name the attributes that the guards of an entity's items are made of."""
+    names = [model.fields[name].attribute for unique in model.uniques for name in unique.fields]
+    return tuple(dict.fromkeys(names))
+
+
+def as_held(model: Model, item: Item) -> Condition | None:
+    """Hold where the unique values, and the time to live their guards have, are stored as in an item."""
+    ttl = () if model.table.ttl is None else (model.table.ttl,)
+    return all_of(stands(Path((name,)), item.get(name)) for name in (*unique_attributes(model), *ttl))
 
 
 def guard_key(model: Model, guard: str) -> Item:
@@ -152,7 +166,8 @@ def _taken(
         item[model.table.tag] = {"S": UNIQUE_TAG}
     if holding.ttl is not None and model.table.ttl is not None:
         item[model.table.ttl] = holding.ttl
-    free = any_of((absent(model, stamp.now), _mine(key), None if mine in (None, key) else _mine(mine or key)))
+    own = [key] if mine is None or mine == key else [key, mine]
+    free = any_of((absent(model, stamp.now), *map(_mine, own)))
     action = Action("put", place, free, item=item)
     return Beside(action, lambda refusal: violation(model, unique, refusal.item))
 

@@ -14,7 +14,7 @@ from typing import Any, Generic, Literal, TypeAlias, TypeVar, get_args
 from singletable.belonging import check_condition
 from singletable.entity import Entity, changed
 from singletable.errors import UsageError
-from singletable.expressions import Condition, Path, all_of
+from singletable.expressions import Condition, all_of
 from singletable.judging import holds
 from singletable.mapping import Mapper, kind_of_item
 from singletable.operations.actions import Action, Returning
@@ -23,7 +23,7 @@ from singletable.operations.context import Context, Stamp, backoff
 from singletable.operations.create import draft_numbered, turn_of
 from singletable.operations.drafts import Again, Beside, Done, Draft, Verdict
 from singletable.operations.expiring import has_expired, judged_alive, seen
-from singletable.operations.guards import Shift, holding_of, taken
+from singletable.operations.guards import Shift, as_held, holding_of, taken
 from singletable.operations.increment import assigned, forget_highest
 from singletable.operations.subjects import chosen
 from singletable.operations.writing import (
@@ -37,7 +37,6 @@ from singletable.operations.writing import (
     read_after,
     refused,
     replaceable,
-    stands,
     unchanged,
     version_conflict,
     with_create_id,
@@ -235,10 +234,7 @@ class _Replacing(Generic[E]):
     def _as_stored(self, item: Item) -> Condition | None:
         """Hold where the unique values (and the time to live of their guards) are stored as in an item."""
         model = self._mapper.model
-        names = dict.fromkeys(model.fields[name].attribute for unique in model.uniques for name in unique.fields)
-        ttl = [] if model.table.ttl is None else [model.table.ttl]
-        conditions: list[Condition | None] = [stands(Path((name,)), item.get(name)) for name in (*names, *ttl)]
-        return all_of([~absent(model), *conditions])
+        return all_of((~absent(model), as_held(model, item)))
 
 
 def _in_place_of_nothing(draft: Draft[Any]) -> Draft[Any]:
