@@ -8,7 +8,7 @@ nothing is changed. Going through the items once more finds nothing to write, wh
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
@@ -17,7 +17,7 @@ from singletable.errors import UniqueViolation, UsageError
 from singletable.expressions import all_of
 from singletable.operations.actions import Action
 from singletable.operations.carrying import carry_out
-from singletable.operations.context import Context, Stamp, in_parallel
+from singletable.operations.context import Context, Stamp, backoff, in_parallel
 from singletable.operations.drafts import Again, Draft, Verdict
 from singletable.operations.get import get_call
 from singletable.operations.get_many import BATCH_KEYS, ReadBatch
@@ -25,14 +25,18 @@ from singletable.operations.guards import as_held, guard_key, guards_of, is_guar
 from singletable.operations.many import place_of, slices
 from singletable.operations.scan import Scan
 from singletable.operations.sending import send
-from singletable.operations.writing import owned
+from singletable.operations.subjects import subject
+from singletable.operations.writing import contended, owned
 from singletable.queries import Ref
 from singletable.schema import model_of
-from singletable.wire import Item, Refusal, Steps
+from singletable.wire import Item, Refusal, Steps, at_once
 
 __all__ = ["BackfillUnique", "Guard", "UniqueReport"]
 
 E = TypeVar("E", bound=Entity)
+
+ATTEMPTS = 16
+"""So often, at most, is an item guarded anew as it stands."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +61,7 @@ class Guard:
 
     def begun(self, _: Context) -> Steps[Guard]:
         """Draw nothing: a guard has no numbers."""
-        yield from ()
-        return self
+        return at_once(self)
 
     def turn(self, _: Context) -> Hashable | None:
         """Let many go on at a time."""
@@ -66,6 +69,10 @@ class Guard:
 
     def draft(self, context: Context, stamp: Stamp) -> Steps[Draft[None]]:
         """Draft the check of the item as it stands, and its guards."""
+        pauses = backoff(context, ATTEMPTS, base=0.005, cap=0.1)
+        return (yield from self._draft(context, stamp, pauses))
+
+    def _draft(self, context: Context, stamp: Stamp, pauses: Iterator[float]) -> Steps[Draft[None]]:
         mapper, ref = context.mapper(self.ref.entity), context.bound(self.ref)
         answer = yield from send(context, get_call(context, ref, consistent=True))
         item: Item = answer.get("Item", {})
@@ -75,8 +82,11 @@ class Guard:
         guards = () if found is None else taken(model, ref.key, guards_of(model, values_of(found), ttl), stamp)
         own = owned(model) if found is not None else None
 
-        def refused(_: Refusal) -> Verdict[None]:
-            return Again(0.05, lambda: self.draft(context, stamp))
+        def refused(refusal: Refusal) -> Verdict[None]:
+            pause = next(pauses, None)
+            if pause is None:
+                return contended(mapper, refusal.item, "its unique values", ATTEMPTS)
+            return Again(pause, lambda: self._draft(context, stamp, pauses))
 
         check = Action("check", ref.key, all_of((own, as_held(model, item))))
         return Draft(check, lambda _: None, refused, self, guards)
@@ -122,7 +132,7 @@ def _lacking(context: Context, page: Sequence[Entity]) -> Steps[list[Ref[Any]]]:
     """Find the entities whose guards are not all there and their own."""
     wanted: list[tuple[Ref[Any], Item]] = []
     for entity in page:
-        model, ref = context.model(type(entity)), context.bound(_ref(entity))
+        model, ref = context.model(type(entity)), context.bound(subject(entity))
         guards = guards_of(model, values_of(entity), None).guards.values()
         wanted.extend((ref, guard_key(model, guard)) for guard in guards)
     found: dict[Hashable, Item] = {}
@@ -133,8 +143,3 @@ def _lacking(context: Context, page: Sequence[Entity]) -> Steps[list[Ref[Any]]]:
         found |= items
     lacking = [ref for ref, key in wanted if not is_guard_of(found.get(place_of(ref.layout, key)), ref.key)]
     return list(dict.fromkeys(lacking))
-
-
-def _ref(entity: Entity) -> Ref[Any]:
-    values = values_of(entity)
-    return type(entity).at(**{name: values.get(name) for name in model_of(type(entity)).primary.parts})

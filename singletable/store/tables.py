@@ -48,5 +48,6 @@ class Tables(Running):
 
         Scans the table, in so many parts at a time; safe beside writers, and to be run again: then it finds nothing to
         guard. `violations` of the report are values that several items have; none of them is changed.
+        ConditionFailed where others changed an item each time it was to be guarded: run it again.
         """
         return self.run(self._verbs.backfill_unique(entity, segments))

@@ -454,7 +454,7 @@ def test_no_two_tenants_share_a_key(tenant: str, user: str, other_tenant: str, o
 DECLARED = {"mapper_of", "model_of", "kinds_of"}
 """What gives a class as it is declared, without asking the context."""
 
-FIELDS_ONLY = {"__post_init__", "__init__", "subject", "awaits_number", "_must_see", "unique_ref", "_ref"}
+FIELDS_ONLY = {"__post_init__", "__init__", "subject", "awaits_number", "_must_see", "unique_ref"}
 """Functions of operations that ask a declared model for fields, numbers or tags alone, before there is a context."""
 
 
