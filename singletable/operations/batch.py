@@ -137,26 +137,25 @@ def _check(context: Context, entities: Sequence[Entity]) -> None:
 
 
 def _check_kind(context: Context, model: Model) -> None:
+    reason = _against_a_batch(context, model)
+    if reason is not None:
+        raise UsageError(
+            f"{model.name} {reason}",
+            hint="store.create_many(...) creates many; use store.put(...) for each that is to be replaced",
+        )
+
+
+def _against_a_batch(context: Context, model: Model) -> str | None:
+    """Say what about an entity keeps it out of a batch; None where nothing does."""
     if model.uniques:
-        raise UsageError(
-            f"{model.name} has unique values, whose guards a batch cannot make",
-            hint="store.create_many(...) creates many; use store.put(...) for each that is to be replaced",
-        )
+        return "has unique values, whose guards a batch cannot make"
     if model.stamps.counter() is not None:
-        raise UsageError(
-            f"{model.name} has a version, which needs a condition that a batch cannot make",
-            hint="store.create_many(...) creates many; use store.put(...) for each that is to be replaced",
-        )
+        return "has a version, which needs a condition that a batch cannot make"
     if _shares_key(context, model):
-        raise UsageError(
-            f"{model.name} shares its primary key with other kinds, which a batch without conditions would overwrite",
-            hint="store.create_many(...) creates many; use store.put(...) for each that is to be replaced",
-        )
+        return "shares its primary key with other kinds, which a batch without conditions would overwrite"
     if model.sort_key_number is not None:
-        raise UsageError(
-            f"{model.name} is numbered by its sort key, which needs a condition that a batch cannot make",
-            hint="store.create_many(...) creates many; use store.put(...) for each that is to be replaced",
-        )
+        return "is numbered by its sort key, which needs a condition that a batch cannot make"
+    return None
 
 
 def _is_guarded(context: Context, model: Model) -> bool:

@@ -30,7 +30,6 @@ __all__ = ["ACTIONS_MOST", "ATTEMPTS", "Endings", "commit", "exhausted", "is_tra
 ACTIONS_MOST = 100
 """A transaction writes at most so many items. Source: AWS, "TransactWriteItems"."""
 
-CANCELED = "TransactionCanceledException"
 FAILED = "ConditionalCheckFailed"
 TRANSIENT = frozenset({"TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"})
 """Reasons for which the same transaction is sent again. Source: AWS, "TransactWriteItems", CancellationReasons."""
