@@ -186,6 +186,11 @@ class Declaration(Generic[T]):
         except CodecError as error:
             raise self.misfit(error) from None
 
+    def read_back(self, value: Any) -> Any:
+        """Give a value as it is read again once it is stored: a codec of the user's may store `A@B.C` as `a@b.c`."""
+        stored = None if self.given_codec is None or value is None else self.encoded(value)
+        return value if stored is None else self.codec.decode(stored)
+
     def checked(self, value: object) -> AttributeValue | None:
         """Write a value that is to be stored, as `encoded` does; FieldValueError too where `validate` refuses it."""
         encoded = self.encoded(value)

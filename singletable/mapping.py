@@ -36,6 +36,7 @@ __all__ = [
     "ANY_TIME",
     "GONE",
     "Mapper",
+    "adopted_in",
     "check_given_back",
     "foreign_item",
     "from_item",
@@ -95,6 +96,8 @@ class Mapper(Generic[E]):
     writers: tuple[tuple[str, str, Callable[[Any], AttributeValue | None]], ...]
     readers: tuple[tuple[str, str, Callable[[AttributeValue], Any]], ...]
     known: frozenset[str]
+    adopted: tuple[Field[Any], ...]
+    """The fields in keys that have a `codec=` of the user's."""
     missing: frozenset[str] | None = None
     """The fields that are not read; None where all are."""
     scoped: dict[Scope, Mapper[E]] = field(init=False, default_factory=dict[Scope, Any], compare=False, repr=False)
@@ -161,10 +164,9 @@ class Mapper(Generic[E]):
 
     def keys(self, values: Mapping[str, Any], item: Item) -> Item:
         """Write every key attribute: the primary key, and each index key the item (without its keys) has."""
-        check_given_back(self.model, self.model.primary, values)
+        check_given_back(self.model, self.adopted, values)
         keys = self.model.primary.render(values)
         for layout in self.model.indexes.values():
-            check_given_back(self.model, layout, values)
             keys |= index_key(layout, values, item)
         return keys
 
@@ -228,15 +230,20 @@ def provisional(model: Model, entity: E) -> E:
     return changed(entity, {**missing, **model.stamps.created(entity.__dict__, ANY_TIME)})
 
 
-def check_given_back(model: Model, layout: Layout, values: Mapping[str, Any]) -> None:
-    """Raise FieldValueError for a part of a key that its `codec=` does not give back as it was given.
+def adopted_in(model: Model, layouts: Iterable[Layout]) -> tuple[Field[Any], ...]:
+    """List the fields in these keys that have a `codec=` of the user's."""
+    parts = dict.fromkeys(name for layout in layouts for name in layout.parts if name in model.fields)
+    return tuple(model.fields[name] for name in parts if model.fields[name].given_codec is not None)
+
+
+def check_given_back(model: Model, fields: Iterable[Field[Any]], values: Mapping[str, Any]) -> None:
+    """Raise FieldValueError for a part of a key, of these, that its `codec=` does not give back as it was given.
 
     The key would hold another value than the entity that is read, so that a query for either would miss the item.
     """
-    for each in (model.fields[name] for name in layout.parts if name in model.fields):
-        value = values.get(each.name) if each.given_codec is not None else None
-        stored = None if value is None else each.encoded(value)
-        if stored is not None and each.codec.decode(stored) != value:
+    for each in fields:
+        value = values.get(each.name)
+        if each.read_back(value) != value:
             raise FieldValueError(
                 each.name,
                 given="a value that its codec= stores as another one",
@@ -277,6 +284,7 @@ def _compile(entity: type[E]) -> Mapper[E]:
         tuple((field.attribute, field.name, _writer(field)) for field in fields),
         tuple((field.attribute, field.name, field.codec.decode) for field in stored),
         frozenset(known | ({model.table.tag} if model.table.tag is not None else set())),
+        adopted_in(model, keys),
     )
 
 

@@ -16,7 +16,6 @@ from typing import Any, Generic, TypeVar
 from singletable.entity import Entity, values_of
 from singletable.errors import UniqueViolation
 from singletable.expressions import Condition, Path, all_of, any_of
-from singletable.fields import Field
 from singletable.operations.actions import Action
 from singletable.operations.context import Stamp
 from singletable.operations.drafts import Again, Beside
@@ -72,15 +71,9 @@ def guards_of(
 
 
 def guard_of(model: Model, unique: Uniqueness, values: Mapping[str, Any]) -> str | None:
-    """Give the guard of these values as they are read again: a codec of the user's may store `A@B.C` as `a@b.c`."""
+    """Give the guard of these values as they are read again; None where they have none."""
     fields = [model.fields[name] for name in unique.fields if name in values]
-    read = {field.name: _as_read(field, values[field.name]) for field in fields}
-    return unique.guard(read)
-
-
-def _as_read(field: Field[Any], value: Any) -> Any:
-    stored = None if field.given_codec is None or value is None else field.encoded(value)
-    return value if stored is None else field.codec.decode(stored)
+    return unique.guard({field.name: field.read_back(values[field.name]) for field in fields})
 
 
 def holding_of(model: Model, entity: Entity, item: Item) -> Holding:

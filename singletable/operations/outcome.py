@@ -21,7 +21,7 @@ from singletable.errors import FieldValueError, ItemTooLarge, UnknownField, Usag
 from singletable.expressions import Change, Condition, Function, Path, any_of, overlap, paths_in
 from singletable.fields import Field
 from singletable.layouts import Layout
-from singletable.mapping import check_given_back, index_key
+from singletable.mapping import adopted_in, check_given_back, index_key
 from singletable.operations.writing import stands
 from singletable.queries import Ref
 from singletable.schema import Model
@@ -191,8 +191,8 @@ class Plan:
         fixed = {column.name for column in self.model.table.pks + self.model.table.sks}
         fixed |= {field.attribute for field in self.model.fields.values()}
         item, keys = self._item(values), Item()
+        check_given_back(self.model, adopted_in(self.model, self.touched), values)
         for layout in self.touched:
-            check_given_back(self.model, layout, values)
             keys |= index_key(layout, values, item)
         names = dict.fromkeys(name for layout in self.touched for name in layout.names if name not in fixed)
         return [Change("set" if name in keys else "remove", Path((name,)), keys.get(name)) for name in names]
