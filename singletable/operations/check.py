@@ -12,7 +12,7 @@ from singletable.expressions import Condition, all_of
 from singletable.operations.actions import Action
 from singletable.operations.carrying import carry_out
 from singletable.operations.context import Context, Stamp
-from singletable.operations.drafts import Draft, Verdict, changed
+from singletable.operations.drafts import Draft, Verdict, changed, filled
 from singletable.operations.expiring import seen
 from singletable.operations.subjects import subject
 from singletable.operations.writing import absent, owned, refused
@@ -41,8 +41,7 @@ class Check:
         ref = subject(what)
         if when is not None:
             check_condition(when, model_of(ref.entity).fields, "check(when=)")
-        for name, value in (("ref", ref), ("when", when), ("stamp", None)):
-            object.__setattr__(self, name, value)
+        filled(self, ref=ref, when=when, stamp=None)
 
     def steps(self, context: Context) -> Steps[None]:
         """Send one transaction of a ConditionCheck."""

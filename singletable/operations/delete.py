@@ -17,7 +17,7 @@ from singletable.mapping import GONE, kind_of_item
 from singletable.operations.actions import Action, checked
 from singletable.operations.carrying import carry_out
 from singletable.operations.context import Context, Stamp, backoff
-from singletable.operations.drafts import Again, Beside, Done, Draft, Verdict, changed
+from singletable.operations.drafts import Again, Beside, Done, Draft, Verdict, changed, filled
 from singletable.operations.expiring import has_expired, judged_alive, seen
 from singletable.operations.get import get_call
 from singletable.operations.guards import NOTHING, Shift, holding_of, unique_attributes
@@ -67,13 +67,7 @@ class Delete(Generic[E]):
         ref = subject(what)
         if when is not None:
             check_condition(when, model_of(ref.entity).fields, "delete(when=)")
-        for name, value in (
-            ("ref", ref),
-            ("when", when),
-            ("given", None if isinstance(what, Ref) else what),
-            ("stamp", None),
-        ):
-            object.__setattr__(self, name, value)
+        filled(self, ref=ref, when=when, given=None if isinstance(what, Ref) else what, stamp=None)
 
     def steps(self, context: Context) -> Steps[E | None]:
         """Send one DeleteItem, or one PutItem of a tombstone."""

@@ -22,7 +22,7 @@ from singletable.operations.actions import Action
 from singletable.operations.context import Context, Stamp
 from singletable.wire import Item, Refusal, Steps
 
-__all__ = ["Again", "Beside", "Done", "Draft", "Ending", "Judge", "Part", "Verdict", "Write", "changed"]
+__all__ = ["Again", "Beside", "Done", "Draft", "Ending", "Judge", "Part", "Verdict", "Write", "changed", "filled"]
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
@@ -126,7 +126,11 @@ class Part(Protocol[T_co]):
 
 def changed(operation: W, **facts: object) -> W:
     """Give an operation with some of its attributes changed, past its constructor and what that checks."""
-    made = copy(operation)
+    return filled(copy(operation), **facts)
+
+
+def filled(operation: W, **facts: object) -> W:
+    """Set attributes of an operation that is being made: it is frozen, and takes other arguments than it keeps."""
     for name, value in facts.items():
-        object.__setattr__(made, name, value)
-    return made
+        object.__setattr__(operation, name, value)
+    return operation

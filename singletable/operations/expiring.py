@@ -8,13 +8,20 @@ A table without time to live has nothing that expires, and pays for none of this
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Any
 
 from singletable.expressions import Condition, Path
+from singletable.fields import Field
 from singletable.judging import holds
-from singletable.schema import Table
+from singletable.schema import Model, Table
 from singletable.wire import Item, Refusal
 
-__all__ = ["expired", "has_expired", "judged_alive", "seen"]
+__all__ = ["expired", "has_expired", "judged_alive", "lifetime_of", "seen"]
+
+
+def lifetime_of(model: Model) -> Field[Any] | None:
+    """Give the field that is stored as the table's time to live; None where the entity has none."""
+    return next((field for field in model.fields.values() if field.attribute == model.table.ttl), None)
 
 
 def expired(table: Table, now: datetime | None) -> Condition | None:

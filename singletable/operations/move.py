@@ -23,7 +23,7 @@ from singletable.operations.actions import Action
 from singletable.operations.carrying import carry_out
 from singletable.operations.context import Context, Stamp, backoff
 from singletable.operations.delete import tombstone
-from singletable.operations.drafts import Again, Beside, Done, Draft, Verdict, changed
+from singletable.operations.drafts import Again, Beside, Done, Draft, Verdict, changed, filled
 from singletable.operations.expiring import seen
 from singletable.operations.get import get_call
 from singletable.operations.guards import Shift, holding_of
@@ -75,9 +75,7 @@ class Move(Generic[E]):
         ref = subject(what)
         _check(model_of(ref.entity), ref, parts)
         given = None if isinstance(what, Ref) else what
-        facts = {"ref": ref, "parts": tuple(parts.items()), "given": given, "stamp": None, "planned": None}
-        for name, value in facts.items():
-            object.__setattr__(self, name, value)
+        filled(self, ref=ref, parts=tuple(parts.items()), given=given, stamp=None, planned=None)
 
     def steps(self, context: Context) -> Steps[E]:
         """Read the item, then send one transaction of a put and a delete (numbered by sort key: of a tombstone)."""

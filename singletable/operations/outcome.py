@@ -22,6 +22,7 @@ from singletable.expressions import Change, Condition, Function, Path, any_of, o
 from singletable.fields import Field
 from singletable.layouts import Layout
 from singletable.mapping import adopted_in, check_given_back, index_key
+from singletable.operations.expiring import lifetime_of
 from singletable.operations.writing import stands
 from singletable.queries import Ref
 from singletable.schema import Model
@@ -300,7 +301,9 @@ def plan_of(model: Model, ref: Ref[Any], changes: tuple[Change, ...]) -> Plan:
     needed = dict.fromkeys(name for layout in touched for name in _needs(model, layout, changed))
     uniques = _uniques(model, {*changed, *computed})
     guarded = {name for unique in uniques for name in unique.fields}
-    guarded |= {field.name for field in model.fields.values() if uniques and field.attribute == model.table.ttl}
+    lifetime = lifetime_of(model)
+    if uniques and lifetime is not None:
+        guarded.add(lifetime.name)
     followed = {*changed} if computed else guarded
     needed |= dict.fromkeys(guarded)
     needed |= dict.fromkeys(name for each in changed if each in followed for name in _sources(model, changed[each]))
@@ -310,7 +313,8 @@ def plan_of(model: Model, ref: Ref[Any], changes: tuple[Change, ...]) -> Plan:
 
 def _uniques(model: Model, names: set[str]) -> tuple[Uniqueness, ...]:
     """Find what is unique among written fields; a new time to live is that of every guard."""
-    if any(model.fields[name].attribute == model.table.ttl for name in names):
+    lifetime = lifetime_of(model)
+    if lifetime is not None and lifetime.name in names:
         return model.uniques
     return tuple(unique for unique in model.uniques if not names.isdisjoint(unique.fields))
 

@@ -33,7 +33,7 @@ from singletable.operations.commit import ACTIONS_MOST, Endings, commit
 from singletable.operations.context import Context, Stamp
 from singletable.operations.create import Create, turn_of
 from singletable.operations.delete import Delete
-from singletable.operations.drafts import Again, Done, Draft, Ending, Part, changed
+from singletable.operations.drafts import Again, Done, Draft, Ending, Part, changed, filled
 from singletable.operations.many import awaits_number, drawn, place_of
 from singletable.operations.move import Move
 from singletable.operations.put import Put
@@ -74,9 +74,7 @@ class Transact:
     def __init__(self, *operations: Part[Any], token: str | None = None) -> None:
         _check(operations)
         receipt = None if token is None else Receipt(check_token(token), input_of(operations))
-        facts = {"operations": operations, "token": token, "stamp": None, "drawn": False, "receipt": receipt}
-        for name, value in facts.items():
-            object.__setattr__(self, name, value)
+        filled(self, operations=operations, token=token, stamp=None, drawn=False, receipt=receipt)
 
     def steps(self, context: Context) -> Steps[tuple[Any, ...]]:
         """Draw the numbers, draft all, and send one TransactWriteItems (again, where a draft must be made anew)."""

@@ -28,8 +28,8 @@ from singletable.operations.carrying import carry_out
 from singletable.operations.changing import changes_of, check_changes
 from singletable.operations.context import Context, Stamp, backoff
 from singletable.operations.create import draft_of_new
-from singletable.operations.drafts import Again, Beside, Done, Draft, Verdict, changed
-from singletable.operations.expiring import seen
+from singletable.operations.drafts import Again, Beside, Done, Draft, Verdict, changed, filled
+from singletable.operations.expiring import lifetime_of, seen
 from singletable.operations.get import get_call
 from singletable.operations.guards import Shift, guards_of
 from singletable.operations.increment import assigned, forget_highest
@@ -106,10 +106,9 @@ class Update(Generic[E]):
         given = None if isinstance(what, Ref) else what
         if making:
             check_known(model, ref, given, listed)
-        facts = {"ref": ref, "changes": listed, "when": when, "loaded": loaded_of(what), "given": given, "stamp": None}
-        facts |= {"missing": missing, "returning": chosen("update(returning=)", returning, RETURNED)}
-        for name, value in facts.items():
-            object.__setattr__(self, name, value)
+        chosen("update(returning=)", returning, RETURNED)
+        filled(self, ref=ref, changes=listed, when=when, missing=missing, returning=returning)
+        filled(self, loaded=loaded_of(what), given=given, stamp=None)
 
     def steps(self, context: Context) -> Steps[E | None]:
         """Send one UpdateItem; a GetItem before it where index keys or computed fields need what is not known.
@@ -263,18 +262,19 @@ class _Tries(Generic[E]):
         name, model = self._mapper.model.table.ttl, self._mapper.model
         if name is None or standing.item is not None:
             return None if name is None or standing.item is None else standing.item.get(name)
-        fields = [field for field in model.fields.values() if field.attribute == name]
-        if not fields:
+        lifetime = lifetime_of(model)
+        if lifetime is None:
             hidden: Item = getattr(standing.entity, "_hidden", {})
             return hidden.get(name)
-        held = standing.entity.__dict__.get(fields[0].name)
-        return None if held is None else fields[0].encoded(held)
+        held = standing.entity.__dict__.get(lifetime.name)
+        return None if held is None else lifetime.encoded(held)
 
     def _ttl_after(self, outcome: Outcome, before: AttributeValue | None) -> AttributeValue | None:
         """Give the time to live after the update: what it comes to, or what there was."""
-        fields, ttl = self._mapper.model.fields, self._mapper.model.table.ttl
-        changed = [fields[name] for name in self._plan.changed if fields[name].attribute == ttl]
-        return changed[0].encoded(outcome.values[changed[0].name]) if changed else before
+        lifetime = lifetime_of(self._mapper.model)
+        if lifetime is None or lifetime.name not in self._plan.changed:
+            return before
+        return lifetime.encoded(outcome.values[lifetime.name])
 
     def _read_new(self) -> Steps[E | None]:
         """Read what a transaction made of the item, as it does not answer with it."""
