@@ -1,19 +1,20 @@
 """What a field is declared with: its options, its type, and the codec that follows from it.
 
 Theory of operation. A `Declaration` is made in the class body, gets its name and class when the class statement ends,
-and its codec when its annotation is understood, which may be later. `Field` is a declaration whose operators build
-expressions.
+and its codec when its annotation is understood, which may be later. It is a place in an item (`places`), whose
+operators build expressions; `Field` adds how its values are read on entities.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar, Generic, TypeVar, overload
+from typing import Any, ClassVar, TypeVar, overload
 
 from singletable.adopted import Attribute, adopted
-from singletable.codecs import Codec, CodecError, Scope, codec_for
+from singletable.codecs import Codec, Scope, codec_for
 from singletable.errors import DeclarationError, FieldValueError, kind_of
 from singletable.options import MISSING, check_default, check_options, check_switches
+from singletable.places import Place
 from singletable.wire import AttributeValue
 
 __all__ = ["Declaration", "validator_name"]
@@ -21,7 +22,7 @@ __all__ = ["Declaration", "validator_name"]
 T = TypeVar("T")
 
 
-class Declaration(Generic[T]):
+class Declaration(Place[T]):
     """The options of one field, with what follows from its annotation."""
 
     @overload
@@ -179,13 +180,6 @@ class Declaration(Generic[T]):
             return None
         return self.default if self.default_factory is MISSING else self.default_factory()
 
-    def encoded(self, value: object) -> AttributeValue | None:
-        """Write a value as it is stored; None where it is to be absent. FieldValueError where it does not fit."""
-        try:
-            return self.codec.encode(value)
-        except CodecError as error:
-            raise self.misfit(error) from None
-
     def read_back(self, value: Any) -> Any:
         """Give a value as it is read again once it is stored: a codec of the user's may store `A@B.C` as `a@b.c`."""
         stored = None if self.given_codec is None or value is None else self.encoded(value)
@@ -218,10 +212,6 @@ class Declaration(Generic[T]):
         raise self._refusal(
             f"a value ({kind_of(value)})", f"one that its validate={validator_name(self.validate)} accepts"
         ) from cause
-
-    def misfit(self, error: CodecError) -> FieldValueError:
-        """Say which field of which entity a value did not fit, and how it is mended."""
-        return self._refusal(error.given, error.wanted, error.hint, path=error.path)
 
     def _refusal(self, given: str, wanted: str, hint: str = "", *, path: str = "") -> FieldValueError:
         entity = "" if self.owner is None else self.owner.__name__

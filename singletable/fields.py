@@ -15,7 +15,6 @@ from singletable.declaration import Declaration
 from singletable.errors import FieldNotLoaded, NumberNotAssigned
 from singletable.expressions import Path
 from singletable.options import MISSING
-from singletable.places import Place
 from singletable.wire import AttributeValue
 
 __all__ = ["MISSING", "Field", "computed"]
@@ -23,7 +22,7 @@ __all__ = ["MISSING", "Field", "computed"]
 T = TypeVar("T")
 
 
-class Field(Declaration[T], Place[T]):
+class Field(Declaration[T]):
     """One attribute of an entity, with a codec chosen from its annotation `Field[T]`.
 
     `default` or `default_factory` make it optional for the constructor; `name` is the stored attribute's name where it
