@@ -2,13 +2,14 @@
 
 Theory of operation. Pages of one query go on at a key, which the range may have moved away from meanwhile: `side` says
 whether the key lies before, in or after it, by DynamoDB's order. When several queries are read as one, the others go on
-at a key of another partition, which is no start key there: their range is `cut` at it instead.
+at a key of another partition, which is no start key there: their range is `cut` at it instead, or just past it where
+what they hold under that key was read before.
 """
 
 from __future__ import annotations
 
 from singletable.keys.bounds import COMPARISONS, KeyRange
-from singletable.keys.encoding import SENT_BYTES, filled
+from singletable.keys.encoding import SENT_BYTES, below, filled
 from singletable.keys.native import KeyTemplate, NativeTemplate, comparable
 
 __all__ = ["cut", "end_of", "side"]
@@ -37,8 +38,8 @@ def side(template: KeyTemplate, wanted: KeyRange, key: str) -> int:
     return -1 if wanted.operator in (">", ">=") else 1
 
 
-def cut(template: KeyTemplate, wanted: KeyRange, key: str, *, upwards: bool) -> KeyRange:
-    """Give what of a range lies at a key and after it, or with `upwards=False` at it and before it.
+def cut(template: KeyTemplate, wanted: KeyRange, key: str, *, upwards: bool, past: bool = False) -> KeyRange:
+    """Give what of a range lies at a key and after it, or with `upwards=False` at it and before it; `past` it only.
 
     >>> from singletable.keys import Template, key_format
     >>> user = Template.parse("#USER#{id}").bind({"id": key_format(str)})
@@ -49,11 +50,16 @@ def cut(template: KeyTemplate, wanted: KeyRange, key: str, *, upwards: bool) -> 
     if where:
         return wanted if (where < 0) is upwards else KeyRange("empty")
     if wanted.operator == "=":
-        return wanted
-    end = _last(template, wanted, upwards=upwards)
+        return KeyRange("empty") if past else wanted
+    start, end = _next(template, key, upwards=upwards) if past else key, _last(template, wanted, upwards=upwards)
+    if start == "":
+        return KeyRange("empty")
     if end is None:
-        return KeyRange(">=" if upwards else "<=", (key,), wanted.exact)
-    return KeyRange("BETWEEN", (key, end) if upwards else (end, key), wanted.exact)
+        return KeyRange(">=" if upwards else "<=", (start,), wanted.exact)
+    low, high = (start, end) if upwards else (end, start)
+    if comparable(template, low) > comparable(template, high):
+        return KeyRange("empty")
+    return KeyRange("BETWEEN", (low, high), wanted.exact)
 
 
 def end_of(template: KeyTemplate, wanted: KeyRange, *, upper: bool) -> str | None:
@@ -78,7 +84,14 @@ def _last(template: KeyTemplate, wanted: KeyRange, *, upwards: bool) -> str | No
     end = end_of(template, wanted, upper=upwards)
     if end is None or wanted.operator not in ("<", ">") or not isinstance(template, NativeTemplate):
         return end
-    return template.before(end, SENT_BYTES) if upwards else template.after(end)
+    return _next(template, end, upwards=not upwards)
+
+
+def _next(template: KeyTemplate, key: str, *, upwards: bool) -> str:
+    """Give the least key above one, or with `upwards=False` the greatest below it; empty text where there is none."""
+    if isinstance(template, NativeTemplate):
+        return template.after(key) if upwards else template.before(key, SENT_BYTES)
+    return key + "\0" if upwards else below(key)
 
 
 def _top(template: KeyTemplate, prefix: str) -> str:

@@ -7,7 +7,8 @@ DynamoDB stopped. So only the branches with the least frontier are read, and onl
 values of `is_in` one after the other, queries of several partitions at the same time.
 
 The branch that holds the place where a reading begins goes on there by a start key. In the others that is no start key;
-their range is cut at it, and what stands at just that key is dropped or kept by the number of the query.
+their range is cut at it. What stands at just that key is theirs to give if their query comes later, else it was given:
+the cut leaves it out, or where a key of several attributes has no such cut, it is read once more and dropped.
 """
 
 from __future__ import annotations
@@ -65,7 +66,9 @@ class Branch(Generic[E]):
         self.done = isinstance(source, Query) and source.is_empty
         self.frontier: Point | None = self._first()
         self.passed: Point | None = None
-        """The point where the whole reading begins: rows up to it are dropped."""
+        """The point up to which rows are dropped, where its range could not be cut there."""
+        self.dropping = False
+        """Whether what it reads next may be dropped."""
         self._page = 0
 
     @property
@@ -98,8 +101,11 @@ class Branch(Generic[E]):
         """Begin after a point that is another branch's."""
         if not isinstance(self.source, Query):
             return
-        self.passed = point
-        self.source = with_spans(self.source, _cut(self.source, point[0]))
+        places, rank = point
+        given = self.rank <= rank if self.up else self.rank >= rank
+        if len(places) > 1:
+            self.passed, self.dropping = point, True
+        self.source = with_spans(self.source, _cut(self.source, places, past=given))
         self.done = self.source.is_empty
         self.frontier = self._first()
 
@@ -107,17 +113,26 @@ class Branch(Generic[E]):
         """Read a page, in the hope for so many rows."""
         found: Found[E]
         if isinstance(self.source, Query):
-            asked = min(next_asked(context, self.source, left, self._page), LIMIT_MOST)
+            wanted = LIMIT_MOST if self.dropping and self._page else left
+            asked = min(next_asked(context, self.source, wanted, self._page), LIMIT_MOST)
             found = yield from ReadPage(self.source, self.start, asked).steps(context)
         else:
             found = yield from ScanPage(self.source, self.start, scan_asked(left, self._page)).steps(context)
         self._page += 1
         self.start, self.stopped, self.done = found.next, found.next, found.next is None
         if found.next is not None and isinstance(self.source, Query):
-            self.frontier = (place_in(self.source, found.next), self.rank)
+            self._move((place_in(self.source, found.next), self.rank))
         rows = zip(found.entities, found.items, found.order, strict=True)
         made = [Row(self.number, entity, item, (order, self.rank)) for entity, item, order in rows]
         self.hand = [row for row in made if self.passed is None or _before(self.passed, row.point, up=self.up)]
+
+    def _move(self, point: Point) -> None:
+        """Move the frontier to where DynamoDB stopped; among rows that are dropped is no place to stop at."""
+        self.dropping = self.passed is not None and not _before(self.passed, point, up=self.up)
+        if self.dropping:
+            self.frontier, self.stopped = self.passed, None
+        else:
+            self.frontier = point
 
 
 def _before(one: Point, other: Point, *, up: bool) -> bool:
@@ -133,13 +148,14 @@ def _text(place: Any) -> str:
     return place.hex() if isinstance(place, bytes) else f"{place:f}" if not isinstance(place, str) else place
 
 
-def _cut(query: Query[Any], places: tuple[Any, ...]) -> tuple[Span, ...]:
+def _cut(query: Query[Any], places: tuple[Any, ...], *, past: bool) -> tuple[Span, ...]:
     """Cut the ranges of a query at a place; of a key of several attributes the first that can differ."""
     spans: list[Span] = []
     for at, column in enumerate(query.layout.sks):
         wanted = query.spans[at].range if at < len(query.spans) else KeyRange("all")
         text = _text(places[at])
-        spans.append(Span(column, cut(column.template, wanted, text, upwards=query.ascending)))
+        only = past and at + 1 == len(places)
+        spans.append(Span(column, cut(column.template, wanted, text, upwards=query.ascending, past=only)))
         if wanted.operator != "=" or side(column.template, wanted, text):
             break
     return (*spans, *query.spans[len(spans) :])
@@ -204,6 +220,11 @@ class Merge(Generic[E]):
         return branch.hungry and (branch.frontier is None or not _before(point, branch.frontier, up=self._up))
 
     @property
+    def dropping(self) -> bool:
+        """Whether a branch still reads what was given before."""
+        return any(branch.dropping for branch in self.branches if branch.hungry)
+
+    @property
     def blocking(self) -> list[Branch[E]]:
         """The branches to read before another row can be given out: those of the least frontier."""
         hungry = [branch for branch in self.branches if branch.hungry]
@@ -224,8 +245,7 @@ class Merge(Generic[E]):
     def frontier(self) -> Start | None:
         """Where DynamoDB stopped, if everything before was given out and nothing that is in hand comes before it."""
         hungry = [branch for branch in self.branches if branch.hungry]
-        points = {branch.number: branch.frontier for branch in hungry}
-        if not hungry or (len(hungry) > 1 and None in points.values()):
+        if not hungry or (len(hungry) > 1 and any(branch.frontier is None for branch in hungry)):
             return None
         choose = min if self._up else max
         least = choose(hungry, key=lambda branch: branch.frontier or ()) if len(hungry) > 1 else hungry[0]

@@ -126,24 +126,11 @@ class TakePage(Generic[E]):
         return open_queries([(number, self.source.queries[number]) for number in group], backward=backward)
 
 
-def _check_apart(queries: Sequence[Query[E]]) -> None:
-    """Raise QueryError where two merged queries read one partition: no cursor could tell twins of one row apart."""
-    seen = [(each.layout.index, each.partition) for each in queries]
-    if any(one in seen[:place] for place, one in enumerate(seen)):
-        raise QueryError(
-            "page(merged=True) was given two queries of one partition, which can give one row twice",
-            hint="join them: one query with a wider range, .is_in(...) or .where(...); or leave merged=True out",
-        )
-
-
 def _bound(context: Context, source: Queries[E] | Scan[E]) -> Queries[E] | Scan[E]:
     """Give what is read as it stands in this store."""
     if isinstance(source, Scan):
         return source
-    bound = replace(source, queries=tuple(map(context.bound_query, source.queries)))
-    if bound.merged:
-        _check_apart(bound.queries)
-    return bound
+    return replace(source, queries=tuple(map(context.bound_query, source.queries)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,7 +216,7 @@ class _Reading(Generic[E]):
             frame = self._frames[frontier.query]
             if place_of(frame, key_in(frame, frontier.key)) is not None:
                 self._stop = _End(frontier.query, frontier.key, self._backward)
-        if self._sent < self._page.max_pages:
+        if self._sent < self._page.max_pages or (self._stop is None and self._merge.dropping):
             return False
         if self._stop is None and self._sent >= 2 * self._page.max_pages + len(self._merge.branches):
             raise QueryError(

@@ -94,7 +94,7 @@ def test_pages_are_the_query(
     store: Store, *, rows: list[tuple[str, int, int]], name: str, down: bool, size: int, most: int, merged: bool
 ) -> None:
     """All pages after another are what `query` gives, forwards and backwards; only a filter makes one short."""
-    queries, merged = MAKERS[name](*filled(store, rows)), merged and name != "twice"  # which is refused
+    queries = MAKERS[name](*filled(store, rows))
     queries = tuple(query.descending() for query in queries) if down else queries
     options: dict[str, Any] = {"size": size, "max_pages": most, "merged": merged}
     whole: list[Task] = store.query(*queries, merged=merged).all()
@@ -132,7 +132,7 @@ def test_a_forged_place_reads_nothing_else(
     """An unsigned cursor that a stranger wrote is refused, or gives rows that the query itself gives."""
     rows = [("A", 0, 1), ("B", 1, 0), ("C", 1, 2), ("A", 1, 0), ("B", 0, 0)]
     queries = MAKERS[name](*filled(store, rows))
-    merged = merged and len(queries) > 1 and name != "twice"  # which is refused
+    merged = merged and len(queries) > 1
     forged = _forged(store, queries, Cursor(query, place, backward), merged=merged)
     with suppress(BadCursor):
         page = store.page(*queries, size=3, cursor=forged, merged=merged)
