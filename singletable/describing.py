@@ -29,7 +29,7 @@ def _lines(model: Model) -> Iterator[str]:
     for name, layout in model.indexes.items():
         yield f"  {name} on index {layout.index}: {layout}{_sparse(model, layout)}"
     for number in model.numbers:
-        yield f"  {number.name} is drawn by {number.strategy}, counting for {_scope(model, number)}: {number.why}"
+        yield f"  {number.name} is drawn by {number.how}, counting for {_scope(model, number)}: {number.why}"
     if model.table.scope is not None:
         yield f"  every partition key, and every counter's, begins with {model.table.scope} of the store"
     for name in model.patterns:

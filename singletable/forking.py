@@ -1,27 +1,33 @@
-"""What a forked child must not share with its parent: connections, and locks that nobody in it will release.
+"""What a process must not share with the one it was made of: connections, locks, numbers that are nobody else's.
 
 Theory of operation. Two processes that use one socket read each other's replies, so a child drops every client that was
 made before the fork and makes its own. What is dropped is kept alive, unused: to close it would take locks that another
 thread held at the fork, or tell the parent's event loop. A client is made under one lock, which a fork waits for: a
 child that began in the middle of it would wait for the import locks of a thread that it does not have. It waits for so
 long only, lest a lock that the maker wants and the forking thread holds should stop both for ever.
+
+A Lambda function with SnapStart is restored from a snapshot many times over; its runtime tells those who ask for it.
 """
 
 from __future__ import annotations
 
 import os
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from importlib import import_module
 from threading import RLock
 from typing import Any, TypeVar
 
-__all__ = ["MAKING", "abandon", "forget_in_child"]
+__all__ = ["MAKING", "abandon", "forget_in_child", "forget_when_restored"]
 
 T = TypeVar("T")
 
 PATIENCE = 5.0
 """Seconds that a fork waits at most for a client that another thread makes."""
 
+
+SNAPSHOT = ("AWS_LAMBDA_INITIALIZATION_TYPE", "snap-start")
+"""Tells that a process may be restored many times over. Source: AWS Lambda, "Defined runtime environment variables"."""
 
 _OWNERS: weakref.WeakKeyDictionary[Any, Callable[[Any], None]] = weakref.WeakKeyDictionary()
 _ABANDONED: list[object] = []
@@ -30,6 +36,26 @@ _ABANDONED: list[object] = []
 def forget_in_child(owner: T, forget: Callable[[T], None]) -> None:
     """Have `forget(owner)` called in every forked child, where no other thread runs, for as long as the owner lives."""
     _OWNERS[owner] = forget
+
+
+def forget_when_restored(
+    forget: Callable[[], None],
+    environment: Mapping[str, str] = os.environ,
+    find: Callable[[str], Any] = import_module,
+) -> bool:
+    """Have `forget` called in every process that is restored from a snapshot; False where nobody would call it.
+
+    The hook is that of AWS Lambda's Python runtime ("Lambda SnapStart runtime hooks for Python").
+    """
+    name, value = SNAPSHOT
+    if environment.get(name) != value:
+        return True
+    try:
+        hooks = find("snapshot_restore_py")
+    except ImportError:
+        return False
+    hooks.register_after_restore(forget)
+    return True
 
 
 def abandon(dropped: object) -> None:

@@ -4,6 +4,9 @@ Two strategies, from "Implement auto-increment with Amazon DynamoDB" (AWS Databa
 
 - *counter*: an item holds the last number issued, and one atomic update issues the next.
 - *sort_key*: the highest number in the item's own partition is read, and the next is put on condition that it is free.
+
+A counter is raised before the item is written, so that a write that fails leaves a gap; with `gapless=True` both happen
+in one transaction.
 """
 
 from __future__ import annotations
@@ -87,7 +90,10 @@ class Drawing:
     per: Per | None
     start: int
     step: int
+    block: int
+    gapless: bool
     reuse: Literal["never", "allow"]
+    on_explicit: Literal["reject", "allow"]
     max_value: int
     attempts: int
     deadline: float
@@ -96,7 +102,10 @@ class Drawing:
         fine = {
             "strategy": self.strategy in ("counter", "sort_key", None),
             "per": self.per in ("partition", "entity", None),
+            "block": _whole(self.block) and self.block >= 1,
+            "gapless": isinstance(self.gapless, bool),
             "reuse": self.reuse in ("never", "allow"),
+            "on_explicit": self.on_explicit in ("reject", "allow"),
             "start": _whole(self.start) and -MAX_NUMBER - 1 <= self.start <= MAX_NUMBER,
             "step": _whole(self.step) and self.step >= 1,
             "max_value": _whole(self.max_value) and _whole(self.start) and self.start <= self.max_value <= MAX_NUMBER,
@@ -110,6 +119,26 @@ class Drawing:
             raise DeclarationError(
                 "AutoIncrement has both a Sequence and per=", hint="the Sequence's pk= says what it counts for"
             )
+        self._check_together()
+
+    def _check_together(self) -> None:
+        """Refuse options that cannot both hold."""
+        numbered = self.strategy == "sort_key"
+        block, gapless, explicit = self.block > 1, self.gapless, self.on_explicit == "allow"
+        unfit: tuple[tuple[bool, str, str], ...] = (
+            (numbered and block, '"sort_key" and block=', "a number by sort key is nobody's until its item is stored"),
+            (
+                numbered and gapless,
+                '"sort_key" and gapless=True',
+                "without gaps it is a counter that counts",
+            ),
+            (gapless and block, "gapless=True and block=", "what is left of a block when the process ends is a gap"),
+            (gapless and explicit, 'gapless=True and on_explicit="allow"', "numbers of your own leave gaps"),
+            (block and explicit, 'block= and on_explicit="allow"', "another process may hold your number in its block"),
+        )
+        for both, given, reason in unfit:
+            if both:
+                raise DeclarationError(f"AutoIncrement has {given}: {reason}", hint="leave one of them out")
 
 
 class AutoIncrement(Field[int]):
@@ -119,8 +148,11 @@ class AutoIncrement(Field[int]):
     primary sort key, else `counter`. `per` says what a counter counts for: each "partition" of the entity (the default
     where the number stands in the sort key) or the whole "entity". Numbers begin at `start` and grow by `step`, up to
     `max_value` (SequenceExhausted beyond). With `reuse="never"` a deleted sort-key number is not given out again; that
-    leaves a small tombstone item. A contended sort key is tried `attempts` times within `deadline` seconds, then
-    SequenceContention is raised.
+    leaves a small tombstone item. `block` numbers of a counter are drawn at a time, and given out by each store alone:
+    unique, but no longer in order between stores. `gapless=True` moves a counter in the transaction that stores the
+    item, so that no number is missing until an item is deleted. `on_explicit="allow"` lets `create` take numbers that
+    the user gives. Where others race for a number (by sort key, gapless) it is tried `attempts` times within `deadline`
+    seconds, then SequenceContention is raised.
     """
 
     def __init__(
@@ -130,7 +162,10 @@ class AutoIncrement(Field[int]):
         per: Per | None = None,
         start: int = 1,
         step: int = 1,
+        block: int = 1,
+        gapless: bool = False,
         reuse: Literal["never", "allow"] = "never",
+        on_explicit: Literal["reject", "allow"] = "reject",
         max_value: int = MAX_NUMBER,
         attempts: int = 16,
         deadline: float = 5.0,
@@ -143,7 +178,10 @@ class AutoIncrement(Field[int]):
             per=per,
             start=start,
             step=step,
+            block=block,
+            gapless=gapless,
             reuse=reuse,
+            on_explicit=on_explicit,
             max_value=max_value,
             attempts=attempts,
             deadline=deadline,
@@ -179,7 +217,10 @@ class AutoIncrement(Field[int]):
 _WANTED = {
     "strategy": "'counter', 'sort_key' or a Sequence",
     "per": "'partition' or 'entity'",
+    "block": "an integer of at least 1",
+    "gapless": "True or False",
     "reuse": "'never' or 'allow'",
+    "on_explicit": "'reject' or 'allow'",
     "start": "a 64-bit integer",
     "step": "an integer of at least 1",
     "max_value": "an integer from start to 2**63 - 1",

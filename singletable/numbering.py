@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from singletable.errors import DeclarationError, TemplateError, closest
 from singletable.increments import AutoIncrement, Drawing, Per, Strategy
 from singletable.indexes import KeyColumn
 from singletable.keys import BoundTemplate, KeyTemplate, Template, key_format
 from singletable.layouts import Column, Layout
+from singletable.scopes import Scope
 
 __all__ = ["Numbering", "adopted_keys", "in_order", "numbering"]
 
@@ -33,6 +34,33 @@ class Numbering:
     templates: tuple[KeyTemplate, ...] = ()
 
     @property
+    def claims(self) -> bool:
+        """Whether a number is drawn by being stored, and is nobody's before."""
+        return self.strategy == "sort_key" or self.options.gapless
+
+    @property
+    def in_partition(self) -> bool:
+        """Whether it is a counter of its own for each partition, which begins after what is stored there."""
+        return self.is_own_counter and self.per == "partition"
+
+    @property
+    def raises_counter(self) -> bool:
+        """Whether a number that a new entity brings along moves the counter."""
+        return self.strategy == "counter" and self.options.on_explicit == "allow"
+
+    def under(self, scope: Scope) -> Numbering:
+        """Give the numbering as it stands in a scope: the partition key of a Sequence begins with it."""
+        pk, *rest = self.templates or (None,)
+        return self if pk is None else replace(self, templates=(scope.before(pk), *rest))
+
+    @property
+    def how(self) -> str:
+        """Say in words how numbers are drawn."""
+        options = self.options
+        blocks = f" in blocks of {options.block}" if options.block > 1 else ""
+        return self.strategy + (" without gaps" if options.gapless else blocks)
+
+    @property
     def is_own_counter(self) -> bool:
         """Whether the numbers come from a counter that only this field has."""
         return self.strategy == "counter" and self.options.sequence is None
@@ -46,7 +74,7 @@ def numbering(
     DeclarationError, with the reason, where its options cannot work.
     """
     name, options = field.name, field.options
-    why_not = _no_sort_key(name, layout) or ("what expires would free its number" if expires else "")
+    why_not = _no_sort_key(name, layout) or _only_a_counter(options, expires=expires)
     highest = _highest(name, options, layout)
     if (options.strategy or ("counter" if why_not else "sort_key")) == "sort_key":
         _check_sort_key(name, options, why_not, tagged=tagged)
@@ -65,14 +93,20 @@ def numbering(
 def in_order(numbers: Iterable[Numbering]) -> Sequence[Numbering]:
     """Put the numbers in the order they are drawn in: none before those that choose its counter.
 
-    A number in the sort key is drawn last of all. DeclarationError where there is no such order.
+    One that is drawn by being stored is the last of all. DeclarationError where there is no such order.
     """
-    waiting = sorted(numbers, key=lambda number: number.strategy == "sort_key")
+    waiting = sorted(numbers, key=lambda number: number.claims)
+    claiming = [number.name for number in waiting if number.claims]
+    if len(claiming) > 1:
+        raise DeclarationError(
+            f"{' and '.join(map(repr, claiming))} are both drawn by being stored, by sort key or gapless",
+            hint="let one of them be a counter without gapless=True",
+        )
     ordered: list[Numbering] = []
     while waiting:
         missing = {number.name for number in waiting}
         ready = next((number for number in waiting if missing.isdisjoint(number.needs)), None)
-        if ready is None or (ready.strategy == "sort_key" and len(waiting) > 1):
+        if ready is None or (ready.claims and len(waiting) > 1):
             needed = sorted(missing.intersection(waiting[0].needs))
             raise DeclarationError(
                 f"AutoIncrement {waiting[0].name!r}: its counter is chosen by {', '.join(map(repr, needed))}, which "
@@ -117,6 +151,13 @@ def _bound(template: Template, name: str, types: Mapping[str, object], raw: bool
             for part, segment in parts.items()
         }
     )
+
+
+def _only_a_counter(options: Drawing, *, expires: bool) -> str:
+    """Say why a counter is needed, wherever the field stands; empty where it is not."""
+    if options.gapless or options.block > 1:
+        return "it is gapless" if options.gapless else "it is drawn in blocks"
+    return "what expires would free its number" if expires else ""
 
 
 def _no_sort_key(name: str, layout: Layout) -> str:

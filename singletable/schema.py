@@ -285,7 +285,7 @@ class Model:
         if primary is self.primary or scope is None:
             return self
         indexes = {name: layout.under(scope) for name, layout in self.indexes.items()}
-        return replace(self, primary=primary, indexes=indexes, numbers=tuple(_under(self.numbers, scope)))
+        return replace(self, primary=primary, indexes=indexes, numbers=[number.under(scope) for number in self.numbers])
 
     def hidden(self, key: str) -> str:
         """Give the partition key of a hidden item, "#!SEQ#order": after the scope, where there is one."""
@@ -309,6 +309,11 @@ class Model:
     def sort_key_number(self) -> Numbering | None:
         """The numbering that stands in the sort key by reading the highest, if there is one."""
         return next((number for number in self.numbers if number.strategy == "sort_key"), None)
+
+    @property
+    def claimed_number(self) -> Numbering | None:
+        """The numbering whose numbers are drawn by being stored, if there is one: by sort key, or without gaps."""
+        return next((number for number in self.numbers if number.claims), None)
 
     @property
     def leaves_tombstones(self) -> bool:
@@ -343,13 +348,6 @@ def _check_names(name: object, tag: object) -> None:
         check_attribute("Table(tag=...)", tag)
         if tag in TAKEN:
             raise DeclarationError(f"Table(tag={tag!r}): the attribute is singletable's own", hint='such as tag="_et"')
-
-
-def _under(numbers: Iterable[Numbering], scope: Scope) -> Iterator[Numbering]:
-    """Give the numberings as they stand in a scope: the partition key of a Sequence begins with it."""
-    for number in numbers:
-        pk, *rest = number.templates or (None,)
-        yield number if pk is None else replace(number, templates=(scope.before(pk), *rest))
 
 
 def _counter_names(models: Iterable[Model]) -> Iterator[tuple[str, str]]:

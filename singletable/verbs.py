@@ -15,7 +15,7 @@ from typing import Any, Protocol, TypeAlias, TypeVar, get_args
 from singletable.entity import Entity
 from singletable.errors import ConfigurationError, UsageError, kind_of
 from singletable.expressions import Change, Condition
-from singletable.forking import forget_in_child
+from singletable.forking import forget_in_child, forget_when_restored
 from singletable.gathering import Collection, Gathering
 from singletable.handed import CursorKey, Handed, check_name, check_table, flag, seconds, signing_of
 from singletable.indexes import GlobalIndex
@@ -23,7 +23,7 @@ from singletable.operations.add_index import AddIndex
 from singletable.operations.batch import DeleteMany, PutMany
 from singletable.operations.by_value import GetByValue, UniqueRef
 from singletable.operations.collection import Gather
-from singletable.operations.context import Context, Hints
+from singletable.operations.context import Context
 from singletable.operations.create import Create
 from singletable.operations.create_many import CreateMany
 from singletable.operations.delete import Delete
@@ -36,6 +36,7 @@ from singletable.operations.move import Move
 from singletable.operations.once import Assign, CreateOnce, GetOrCreate, Prepare
 from singletable.operations.page import TakePage
 from singletable.operations.put import Kept, Put
+from singletable.operations.remembered import Blocks, Hints
 from singletable.operations.scan import Scan
 from singletable.operations.transact import Transact
 from singletable.operations.update import Update
@@ -121,6 +122,8 @@ class Verbs:
             cursors=signing_of(cursor_key, cursor_ttl),
         )
         forget_in_child(self.context.hints, Hints.forget)
+        forget_in_child(self.context.blocks, Blocks.forget)
+        self.context.blocks.keeps = forget_when_restored(self.context.blocks.forget)
 
     def scoped(self, parts: Mapping[str, object]) -> Verbs:
         """Give the same verbs on what stands in one scope; what is remembered is shared."""

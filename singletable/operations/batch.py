@@ -131,6 +131,12 @@ def _check(context: Context, entities: Sequence[Entity]) -> None:
     for entity in entities:
         mapper = context.mapper(type(entity))
         mapper.check(entity)
+        claimed = mapper.model.claimed_number
+        if claimed is not None and claimed.name not in entity.__dict__:
+            raise UsageError(
+                f"{mapper.model.name}.{claimed.name} is drawn without gaps, which needs a transaction for each",
+                hint="store.create_many(...) creates many",
+            )
         if not awaits_number(entity):
             mapper.encode(provisional(mapper.model, entity))
     check_distinct(context, entities)

@@ -1,11 +1,12 @@
 """Sending several drafts as one transaction: all of it happens or nothing does.
 
 Theory of operation. The actions of all drafts are put together by key. DynamoDB takes one action an item, so a check is
-merged into the write of the same item, and a hidden item that one write frees and another takes becomes one conditional
-put; anything else on one item is refused before it is sent. The request carries a token, so that sending it again after
-a lost reply does nothing twice for ten minutes (AWS, "TransactWriteItems", Idempotency); where an engine knows no
-tokens, the ids the items carry tell. Of a cancelled transaction each failed condition is judged by the draft whose it
-is; conflicts and throttling are sent again within bounds, as no retry mode of botocore does.
+merged into the write of the same item, a hidden item that one write frees and another takes becomes one conditional
+put, and steps of one counter become one step; anything else on one item is refused before it is sent. The request
+carries a token, so that sending it again after a lost reply does nothing twice for ten minutes (AWS,
+"TransactWriteItems", Idempotency); where an engine knows no tokens, the ids the items carry tell. Of a cancelled
+transaction each failed condition is judged by the draft whose it is; conflicts and throttling are sent again within
+bounds, as no retry mode of botocore does.
 """
 
 from __future__ import annotations
@@ -123,11 +124,34 @@ def _merged(parts: Sequence[_Part]) -> Action:
     takes = [part for part in whole if part.action.kind == "put"]
     if len(whole) == 2 and len(takes) == 1 and all(part.hidden for part in whole) and checks is None:
         return replace(takes[0].action, condition=any_of(part.action.condition for part in whole))
+    steps = None if checks is not None else _in_chain([part.action for part in whole if part.hidden])
+    if steps is not None and len(steps) == len(whole):
+        return replace(steps[-1], condition=steps[0].condition)
     what = "take one unique value" if len(takes) > 1 and all(part.hidden for part in whole) else "write one item"
     raise UsageError(
         f"operations {', '.join(str(part.place + 1) for part in whole)} of the transaction {what}",
         hint="DynamoDB takes one write an item: join the changes in one Update, or leave one out",
     )
+
+
+def _in_chain(updates: Sequence[Action]) -> list[Action] | None:
+    """Put updates in an order in which each rests on what the one before leaves there; None where there is none."""
+    if any(action.kind != "update" or action.condition is None for action in updates):
+        return None
+    left, chain = list(updates), list[Action]()
+    while left:
+        following = [one for one in left if not any(_rests(one, other) for other in left if other is not one)]
+        if len(following) != 1 or (chain and not _rests(following[0], chain[-1])):
+            return None
+        chain.append(following[0])
+        left.remove(following[0])
+    return chain
+
+
+def _rests(action: Action, before: Action) -> bool:
+    """Say whether the condition of an update holds on just what another writes."""
+    written = {change.path.attribute: change.value for change in before.changes if isinstance(change.value, dict)}
+    return action.condition is not None and holds(action.condition, written)
 
 
 def _check_size(elements: Sequence[_Element]) -> None:

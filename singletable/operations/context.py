@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from threading import Event, Lock
+from threading import Event
 from typing import Any, TypeVar
 
 from singletable.cursors import Signing
@@ -14,48 +13,16 @@ from singletable.entity import Entity
 from singletable.errors import UsageError
 from singletable.mapping import Mapper, kind_of_item, mapper_of
 from singletable.operations.expiring import has_expired
+from singletable.operations.remembered import Blocks, Hints
 from singletable.queries import Query, Ref
 from singletable.schema import Model, kinds_of, model_of
 from singletable.scopes import Scope
 from singletable.wire import Item, Steps, Together
 
-__all__ = ["Context", "Hints", "Stamp", "backoff", "in_parallel"]
+__all__ = ["Context", "Stamp", "backoff", "in_parallel"]
 
 T = TypeVar("T")
 E = TypeVar("E", bound=Entity)
-
-
-class Hints:
-    """The highest number this process has seen in a partition, kept for a minute at most, for so many partitions."""
-
-    def __init__(self, *, size: int = 10_000, seconds: float = 60.0) -> None:
-        self._size = size
-        self._seconds = seconds
-        self.forget()
-
-    def forget(self) -> None:
-        """Begin anew, with a lock that nobody holds: for a forked child, where no other thread runs."""
-        self._lock = Lock()
-        self._seen: OrderedDict[Hashable, tuple[int, float]] = OrderedDict()
-
-    def get(self, key: Hashable, now: float) -> int | None:
-        """Give the highest number seen, or None where it is unknown or too old."""
-        with self._lock:
-            number, until = self._seen.get(key, (None, 0.0))
-            return number if number is not None and now < until else None
-
-    def keep(self, key: Hashable, number: int, now: float) -> None:
-        """Remember a number; the partition used longest ago is forgotten when there are too many."""
-        with self._lock:
-            self._seen[key] = (number, now + self._seconds)
-            self._seen.move_to_end(key)
-            if len(self._seen) > self._size:
-                self._seen.popitem(last=False)
-
-    def drop(self, key: Hashable) -> None:
-        """Forget a number that proved wrong."""
-        with self._lock:
-            self._seen.pop(key, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +49,7 @@ class Context:
     attempts: int = 4
     workers: int = 8
     hints: Hints = field(default_factory=Hints)
+    blocks: Blocks = field(default_factory=Blocks)
     scope: Scope | None = None
     """What begins every partition key, in a store that is scoped."""
     cursors: Signing = field(default_factory=Signing)

@@ -1,9 +1,9 @@
 """Storing a new entity: where nothing stands, and by sort key under the next number that is free.
 
-Theory of operation. A create is one put on condition that nothing stands at its key. An entity numbered by sort key is
-drafted under the number after the highest of its partition, the last one this process has seen or else the last one
-stored; where another writer took it, the highest is read again, the draft is made anew and backs off. Within a process
-one writer at a time tries for a partition, so that a number costs one request.
+Theory of operation. A create is one put on condition that nothing stands at its key. An entity whose number is drawn by
+being stored (by sort key, or without gaps) is drafted under the next number of its line; where another writer took it,
+the last one is read again, the draft is made anew and backs off. Within a process one writer at a time tries in a line,
+so that a number costs one request.
 """
 
 from __future__ import annotations
@@ -12,21 +12,22 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 
-from singletable.entity import Entity, changed, evolve
+from singletable.entity import Entity, changed
+from singletable.errors import SequenceContention
 from singletable.mapping import Mapper
-from singletable.numbering import Numbering
 from singletable.operations.actions import Action
 from singletable.operations.carrying import carry_out
 from singletable.operations.context import Context, Stamp
-from singletable.operations.drafts import Done, Draft, Verdict
+from singletable.operations.drafts import Beside, Done, Draft, Verdict
+from singletable.operations.drawing import assigned, raised_by, refuse_given
 from singletable.operations.expiring import seen
 from singletable.operations.guards import holding_of, taken
-from singletable.operations.increment import Race, assigned, next_number, numbers_range, refuse_given
+from singletable.operations.lines import Line, Race, forget_highest, line_of, next_number
 from singletable.operations.writing import absent, already_exists, carries, key_of, unknown, with_create_id
 from singletable.schema import CREATE_ID
 from singletable.wire import Item, Refusal, Steps
 
-__all__ = ["Create", "draft_numbered", "draft_of_new", "turn_of"]
+__all__ = ["Claim", "Create", "draft_claimed", "draft_of_new", "draft_under", "turn_of"]
 
 E = TypeVar("E", bound=Entity)
 
@@ -51,6 +52,7 @@ class Create(Generic[E]):
         if self.drawn:
             return self
         self.check(context)
+        yield from raised_by(context, [self.entity])
         entity = yield from assigned(context, context.mapper(type(self.entity)), self.entity)
         return replace(self, entity=entity, drawn=True)
 
@@ -66,25 +68,24 @@ class Create(Generic[E]):
         return stored
 
     def turn(self, context: Context) -> Hashable | None:
-        """Name the partition a sort-key number is drawn in."""
+        """Name the line that a number is drawn in by being stored."""
         return turn_of(context, self.entity)
 
     def draft(self, context: Context, stamp: Stamp) -> Steps[Draft[E]]:
-        """Draft the put, reading the highest number where one is needed and not known."""
+        """Draft the put, reading the last number where one is needed and not known."""
         mapper = context.mapper(type(self.entity))
-        number = mapper.model.sort_key_number
-        if number is not None and number.name not in self.entity.__dict__:
-            return (yield from draft_numbered(context, mapper, self.entity, number, stamp))
-        return draft_of_new(mapper, self.entity, stamp)
+        if turn_of(context, self.entity) is None:
+            return _draft_prepared(context, mapper, self.entity, stamp)
+        return (yield from draft_claimed(context, mapper, self.entity, stamp))
 
 
 def turn_of(context: Context, entity: Entity) -> Hashable | None:
-    """Name the partition that an entity without its sort-key number draws it in; None for any other."""
+    """Name the line in which an entity draws a number by being stored; None for one that does not, or has it."""
     model = context.model(type(entity))
-    number = model.sort_key_number
+    number = model.claimed_number
     if number is None or number.name in entity.__dict__:
         return None
-    return context.table, *numbers_range(model, number, entity.__dict__).identity
+    return context.table, *line_of(model, number, entity.__dict__).identity
 
 
 def draft_of_new(
@@ -95,11 +96,12 @@ def draft_of_new(
     lost: Callable[[Refusal], Verdict[E]] | None = None,
     kept: Callable[[], None] | None = None,
     prepared: object = None,
+    step: Beside[E] | None = None,
 ) -> Draft[E]:
     """Draft the put of an entity, numbered by now, where nothing stands.
 
     `lost` says what it means that something else does (AlreadyExists), `kept` is called when the put was carried out,
-    and `prepared` is the operation to run again, where it is not the create.
+    `prepared` is the operation to run again, where it is not the create, and `step` moves its counter on.
     """
     prepared = prepared or Create(entity, stamp=stamp, drawn=True)
     entity = changed(entity, mapper.model.stamps.created(entity.__dict__, stamp.now))
@@ -124,22 +126,84 @@ def draft_of_new(
         answer=answer,
         refused=refused,
         prepared=prepared,
-        beside=taken(mapper.model, key, holding_of(mapper.model, entity, item), stamp),
+        beside=(*taken(mapper.model, key, holding_of(mapper.model, entity, item), stamp), *([step] if step else [])),
     )
 
 
-def draft_numbered(context: Context, mapper: Mapper[E], entity: E, number: Numbering, stamp: Stamp) -> Steps[Draft[E]]:
-    """Draft the put of an entity under the next free number of its partition.
+def draft_claimed(
+    context: Context,
+    mapper: Mapper[E],
+    entity: E,
+    stamp: Stamp,
+    *,
+    lost: Callable[[Refusal], Verdict[E]] | None = None,
+    prepared: object = None,
+) -> Steps[Draft[E]]:
+    """Draft the put of an entity where nothing stands; one that lacks the number it claims takes the next free one.
 
     SequenceExhausted beyond `max_value`, ForeignItem where something that is no number stands among them; as the
     verdict SequenceContention where the attempts or the time were used up.
     """
-    span = numbers_range(mapper.model, number, entity.__dict__)
-    race = Race(context, mapper.model, span)
+    number = mapper.model.claimed_number
+    if number is None or number.name in entity.__dict__:
+        return draft_of_new(mapper, entity, stamp, lost=lost, prepared=prepared)
+    line = line_of(mapper.model, number, entity.__dict__)
+    race = Race(context, mapper.model, line)
 
     def draft() -> Steps[Draft[E]]:
-        value = yield from next_number(context, mapper.model, span)
-        numbered = evolve(entity, **{number.name: value})
-        return draft_of_new(mapper, numbered, stamp, lost=lambda _: race.lost(draft), kept=lambda: race.won(value))
+        value = yield from next_number(context, mapper.model, line)
+        claim: Claim[E] = Claim(line, value, lambda last: race.lost(draft, last), lambda: race.won(value))
+        return draft_under(mapper, entity, claim, stamp, lost=lost, prepared=prepared)
 
     return (yield from draft())
+
+
+@dataclass(frozen=True, slots=True)
+class Claim(Generic[E]):
+    """A number that an entity is to take: `taken` judges that another writer has it, `won` is called when it is ours.
+
+    `taken` is told the last number of the line where that is known.
+    """
+
+    line: Line
+    value: int
+    taken: Callable[[int | None], Verdict[E]]
+    won: Callable[[], None]
+
+
+def draft_under(
+    mapper: Mapper[E],
+    entity: E,
+    claim: Claim[E],
+    stamp: Stamp,
+    *,
+    lost: Callable[[Refusal], Verdict[E]] | None = None,
+    prepared: object = None,
+) -> Draft[E]:
+    """Draft the put of an entity under a number, and the step of its counter where there is one."""
+    entity = changed(entity, {claim.line.number.name: claim.value})
+    again = prepared or Create(entity, stamp=stamp, drawn=True)
+    action = claim.line.step(claim.value)
+    if action is None:
+        return draft_of_new(mapper, entity, stamp, lost=lambda _: claim.taken(None), kept=claim.won, prepared=again)
+
+    def moved(refusal: Refusal) -> Verdict[E]:
+        return unknown(again) if refusal.sent > 1 else claim.taken(claim.line.shown(refusal.item))
+
+    return draft_of_new(mapper, entity, stamp, lost=lost, kept=claim.won, prepared=again, step=Beside(action, moved))
+
+
+def _draft_prepared(context: Context, mapper: Mapper[E], entity: E, stamp: Stamp) -> Draft[E]:
+    """Draft the put of an entity whose number is there: the user's own, or drawn when the create was prepared."""
+    model, number = mapper.model, mapper.model.claimed_number
+    if number is None or not number.options.gapless:
+        return draft_of_new(mapper, entity, stamp, kept=lambda: forget_highest(context, model, entity))
+    line, value = line_of(model, number, entity.__dict__), entity.__dict__[number.name]
+    error = SequenceContention(
+        f"{model.name}.{number.name}: the number {value}, which this create was prepared with, is another item's",
+        hint="nothing is stored; run the create anew, which draws the next number",
+        attempts=1,
+        seconds=0.0,
+    )
+    claim: Claim[E] = Claim(line, value, lambda _: error, lambda: None)
+    return draft_under(mapper, entity, claim, stamp)

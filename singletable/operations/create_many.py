@@ -1,9 +1,9 @@
 """Creating many entities: single conditional writes, several at a time.
 
 Theory of operation. A batch cannot refuse to overwrite, so each entity is a PutItem of its own on condition that
-nothing stands at its key. Counter numbers are drawn beforehand, one request for each counter. Numbers by sort key rise
-in the order of the list: the entities of one partition are written in turn, and the first that fails ends its
-partition, since what comes after it is not to have the smaller number.
+nothing stands at its key. Counter numbers are drawn beforehand, one request for each counter. Numbers that are drawn by
+being stored rise in the order of the list: the entities of one line are written in turn, and the first that fails ends
+its line, since what comes after it is not to have the smaller number.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from typing import Generic, TypeVar
 from singletable.entity import Entity
 from singletable.mapping import provisional
 from singletable.operations.context import Context, in_parallel
-from singletable.operations.create import Create
-from singletable.operations.increment import numbers_range, refuse_given
+from singletable.operations.create import Create, turn_of
+from singletable.operations.drawing import raised_by, refuse_given
 from singletable.operations.many import Progress, Tally, check_distinct, drawn, one_by_one, settle
 from singletable.wire import Steps
 
@@ -42,6 +42,7 @@ class CreateMany(Generic[E]):
         for entity in self.entities:
             _check(context, entity)
         check_distinct(context, self.entities)
+        yield from raised_by(context, self.entities)
         made = yield from drawn(context, self.entities)
         tally = Tally(len(made), self.progress)
         writes = {place: self._write(context, made, place) for place in range(len(made))}
@@ -68,16 +69,9 @@ def _check(context: Context, entity: Entity) -> None:
 def _parts(
     context: Context, entities: Sequence[E], writes: Mapping[int, Callable[[], Steps[None]]]
 ) -> list[dict[int, Callable[[], Steps[None]]]]:
-    """Put the writes together that are to be sent in turn: those that draw from one partition."""
+    """Put the writes together that are to be sent in turn: those that draw in one line."""
     parts: dict[Hashable, dict[int, Callable[[], Steps[None]]]] = {}
     for place, entity in enumerate(entities):
-        parts.setdefault(_partition(context, entity, place), {})[place] = writes[place]
+        turn = turn_of(context, entity)
+        parts.setdefault(place if turn is None else turn, {})[place] = writes[place]
     return list(parts.values())
-
-
-def _partition(context: Context, entity: Entity, place: int) -> Hashable:
-    model = context.model(type(entity))
-    number = model.sort_key_number
-    if number is None or number.name in entity.__dict__:
-        return place
-    return numbers_range(model, number, entity.__dict__).identity

@@ -27,7 +27,7 @@ from singletable.errors import (
 )
 from singletable.layouts import Layout
 from singletable.operations.context import Context, backoff
-from singletable.operations.increment import assigned_all
+from singletable.operations.drawing import assigned_all
 from singletable.operations.sending import send
 from singletable.schema import model_of
 from singletable.wire import Call, Item, Pause, Steps

@@ -27,7 +27,7 @@ from singletable.operations.drafts import Again, Beside, Done, Draft, Verdict, c
 from singletable.operations.expiring import seen
 from singletable.operations.get import get_call
 from singletable.operations.guards import Shift, holding_of
-from singletable.operations.increment import Race, next_number, numbers_range
+from singletable.operations.lines import Race, next_number, numbers_range
 from singletable.operations.sending import send
 from singletable.operations.subjects import subject
 from singletable.operations.writing import (

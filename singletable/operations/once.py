@@ -19,10 +19,10 @@ from singletable.mapping import Mapper, kind_of_item
 from singletable.operations.carrying import carry_out
 from singletable.operations.commit import token_of
 from singletable.operations.context import Context, Stamp
-from singletable.operations.create import Create
+from singletable.operations.create import Create, turn_of
 from singletable.operations.drafts import Done, Draft, Verdict, changed
+from singletable.operations.drawing import assigned_all, refuse_given
 from singletable.operations.get import Get
-from singletable.operations.increment import assigned_all, refuse_given
 from singletable.operations.receipts import check_token, input_of, is_input, reused
 from singletable.operations.subjects import subject
 from singletable.operations.transact import Transact, fixed
@@ -73,9 +73,11 @@ class Assign(Generic[E]):
         mapper = context.mapper(type(self.entity))
         model = mapper.model
         counters = [number.name for number in model.numbers if number.strategy == "counter"]
-        if model.sort_key_number is not None:
+        claimed = model.claimed_number
+        if claimed is not None:
+            how = "without gaps" if claimed.options.gapless else "by sort key"
             raise UsageError(
-                f"{model.name}.{model.sort_key_number.name} is drawn by sort key: until it is stored it is nobody's",
+                f"{model.name}.{claimed.name} is drawn {how}: until it is stored it is nobody's",
                 hint='use AutoIncrement("counter"), whose numbers are given out once and for all',
             )
         if not counters:
@@ -157,9 +159,9 @@ class _Meeting(Generic[E]):
         create = yield from Create(self._entity).begun(context)
         return _Meeting(create.entity, self._meets, self._write_id)
 
-    def turn(self, _: Context) -> Hashable | None:
-        """Let many go on at a time."""
-        return None
+    def turn(self, context: Context) -> Hashable | None:
+        """Name the line that a number is drawn in by being stored."""
+        return turn_of(context, self._entity)
 
     def draft(self, context: Context, stamp: Stamp) -> Steps[Draft[E]]:
         """Draft the create; what it meets at the key may be the answer."""

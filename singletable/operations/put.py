@@ -20,11 +20,12 @@ from singletable.mapping import Mapper, kind_of_item
 from singletable.operations.actions import Action, Returning
 from singletable.operations.carrying import carry_out
 from singletable.operations.context import Context, Stamp, backoff
-from singletable.operations.create import draft_numbered, turn_of
+from singletable.operations.create import draft_claimed, turn_of
 from singletable.operations.drafts import Again, Beside, Done, Draft, Verdict
+from singletable.operations.drawing import assigned
 from singletable.operations.expiring import has_expired, judged_alive, seen
 from singletable.operations.guards import Shift, as_held, holding_of, taken
-from singletable.operations.increment import assigned, forget_highest
+from singletable.operations.lines import forget_highest
 from singletable.operations.subjects import chosen
 from singletable.operations.writing import (
     absent,
@@ -90,7 +91,7 @@ class Put(Generic[E]):
         """Raise what makes it impossible, before a number is drawn."""
         mapper = context.mapper(type(self.entity))
         mapper.check(self.entity)
-        number = mapper.model.sort_key_number
+        number = mapper.model.claimed_number
         if self.when is not None and number is not None and number.name not in self.entity.__dict__:
             raise UsageError(
                 f"put(when=) of a {mapper.model.name} without {number.name!r}: a new number has no item to judge",
@@ -103,15 +104,14 @@ class Put(Generic[E]):
         return stored
 
     def turn(self, context: Context) -> Hashable | None:
-        """Name the partition a sort-key number is drawn in."""
+        """Name the line that a number is drawn in by being stored."""
         return turn_of(context, self.entity)
 
     def draft(self, context: Context, stamp: Stamp) -> Steps[Draft[E]]:
-        """Draft the put; of an entity without its sort-key number, as a create."""
+        """Draft the put; of an entity without the number it claims, as a create."""
         mapper = context.mapper(type(self.entity))
-        number = mapper.model.sort_key_number
-        if number is not None and number.name not in self.entity.__dict__:
-            draft = yield from draft_numbered(context, mapper, self.entity, number, stamp)
+        if self.turn(context) is not None:
+            draft = yield from draft_claimed(context, mapper, self.entity, stamp)
             return _in_place_of_nothing(draft) if self.returning == "old" and not stamp.shared else draft
         return _Replacing(context, mapper, replace(self, stamp=stamp, drawn=True), stamp).first()
 

@@ -2,9 +2,10 @@
 
 Theory of operation. The writes are the same values as alone. They share one stamp (one id, one reading of the clock),
 are drafted abreast, so that what they must read is read at once, and sent by `commit`. Each draft ends by itself: one
-that must be made anew is, the others stay, and all is sent again. Numbers by sort key are drawn for all of a partition
-together (`siblings`), counters in one request for each, beforehand. Within a process the turns of all writes are taken
-in one order, so that two transactions never wait for each other. With a token a receipt is put with them (`receipts`).
+that must be made anew is, the others stay, and all is sent again. Numbers that are drawn by being stored are drawn for
+all of a line together (`siblings`), counters in one request for each, beforehand. Within a process the turns of all
+writes are taken in one order, so that two transactions never wait for each other. With a token a receipt is put with
+them (`receipts`).
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ from singletable.operations.context import Context, Stamp
 from singletable.operations.create import Create, turn_of
 from singletable.operations.delete import Delete
 from singletable.operations.drafts import Again, Done, Draft, Ending, Part, changed, filled
+from singletable.operations.drawing import raised_by
 from singletable.operations.many import awaits_number, drawn, place_of
 from singletable.operations.move import Move
 from singletable.operations.put import Put
@@ -124,6 +126,7 @@ def _begun(context: Context, operations: Sequence[Any]) -> Steps[tuple[Any, ...]
         if type(write) in NEW and not write.drawn:
             _noted(place, write, partial(write.check, context))
             waiting[place] = write
+    yield from raised_by(context, [write.entity for write in waiting.values() if type(write) is Create])
     entities = yield from drawn(context, [write.entity for write in waiting.values()])
     made = {
         place: replace(write, entity=entity, drawn=True)
@@ -182,7 +185,7 @@ def fixed(context: Context, operations: Sequence[Any], stamp: Stamp) -> Steps[tu
 
 
 def _groups(context: Context, writes: Sequence[Any]) -> dict[Hashable, dict[int, Entity]]:
-    """Put together what draws numbers by sort key in one partition."""
+    """Put together what draws numbers in one line by being stored."""
     groups: dict[Hashable, dict[int, Entity]] = {}
     for place, write in enumerate(writes):
         if type(write) in NEW:

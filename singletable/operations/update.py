@@ -27,12 +27,13 @@ from singletable.operations.actions import Action, Returning
 from singletable.operations.carrying import carry_out
 from singletable.operations.changing import changes_of, check_changes
 from singletable.operations.context import Context, Stamp, backoff
-from singletable.operations.create import draft_of_new
+from singletable.operations.create import draft_claimed
 from singletable.operations.drafts import Again, Beside, Done, Draft, Verdict, changed, filled
+from singletable.operations.drawing import assigned
 from singletable.operations.expiring import lifetime_of, seen
 from singletable.operations.get import get_call
 from singletable.operations.guards import Shift, guards_of
-from singletable.operations.increment import assigned, forget_highest
+from singletable.operations.lines import forget_highest
 from singletable.operations.outcome import Outcome, Plan, Standing, field_of, plan_of
 from singletable.operations.sending import send
 from singletable.operations.subjects import chosen, loaded_of, subject
@@ -214,7 +215,9 @@ class _Tries(Generic[E]):
         if self._made is None:
             raise _not_found(self._ref)
         self._made = made = yield from assigned(self._context, self._mapper, self._made)
-        draft: Draft[Any] = draft_of_new(self._mapper, made, self._stamp, lost=self._lost, prepared=self._update)
+        draft: Draft[Any] = yield from draft_claimed(
+            self._context, self._mapper, made, self._stamp, lost=self._lost, prepared=self._update
+        )
 
         def answer(item: Item | None) -> E | None:
             forget_highest(self._context, self._mapper.model, made)

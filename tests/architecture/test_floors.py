@@ -33,7 +33,8 @@ KEYS = (
 )
 OPERATIONS = rooms(
     """
-    expiring context sending actions drafts writing commit carrying counters guards increment get create subjects
+    remembered expiring context sending actions drafts writing commit carrying counters lines drawing guards get create
+    subjects
     put delete move sweeping check outcome changing upsert update fetching query merge collection scan places
     shapes branches page many snapshot get_many create_many batch shape tables add_index by_value guarding abreast
     siblings receipts transact standing once

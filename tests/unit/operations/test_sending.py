@@ -8,7 +8,8 @@ from collections.abc import Callable
 import pytest
 
 from singletable.errors import OutcomeUnknown, ServiceError, SingleTableError, TableMissing, Throttled, Unreachable
-from singletable.operations.context import Hints, backoff
+from singletable.operations.context import backoff
+from singletable.operations.remembered import Hints
 from singletable.operations.sending import send
 from singletable.wire import Call, NoReply, Refusal
 from tests.unit.operations.playing import (
