@@ -22,7 +22,20 @@ from singletable.operations.actions import Action
 from singletable.operations.context import Context, Stamp
 from singletable.wire import Item, Refusal, Steps
 
-__all__ = ["Again", "Beside", "Done", "Draft", "Ending", "Judge", "Part", "Verdict", "Write", "changed", "filled"]
+__all__ = [
+    "Again",
+    "Beside",
+    "Done",
+    "Draft",
+    "Ending",
+    "Judge",
+    "Part",
+    "Verdict",
+    "Write",
+    "changed",
+    "filled",
+    "retold",
+]
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
@@ -86,6 +99,33 @@ class Draft(Generic[T]):
     def alone(self) -> bool:
         """Whether one plain request does it."""
         return not self.beside and self.own.kind != "check"
+
+
+def retold(draft: Draft[Any], tell: Callable[[Any], T], operation: object) -> Draft[T]:
+    """Give a draft as that of another operation, which tells its result in its own way.
+
+    A verdict of its own judge that it must be drafted anew is the other's already.
+    """
+
+    def judged(refusal: Refusal) -> Verdict[T]:
+        verdict = draft.refused(refusal)
+        return Done(tell(verdict.value)) if isinstance(verdict, Done) else verdict
+
+    def beside(judge: Judge[Any]) -> Judge[T]:
+        def judged_beside(refusal: Refusal) -> Verdict[T]:
+            verdict = judge(refusal)
+            if isinstance(verdict, Again):
+                return Again(verdict.pause, lambda: _retold(verdict.draft(), tell, operation))
+            return Done(tell(verdict.value)) if isinstance(verdict, Done) else verdict
+
+        return judged_beside
+
+    others = tuple(Beside(each.action, beside(each.refused)) for each in draft.beside)
+    return Draft(draft.own, lambda item: tell(draft.answer(item)), judged, operation, others)
+
+
+def _retold(flow: Steps[Draft[Any]], tell: Callable[[Any], T], operation: object) -> Steps[Draft[T]]:
+    return retold((yield from flow), tell, operation)
 
 
 Ending: TypeAlias = Verdict[T] | Draft[T]

@@ -254,7 +254,7 @@ class _Unit:
             if isinstance(ending, Draft):
                 continue
             if group is None:
-                flows[place] = _alone(place, self._draft(place, ending))
+                flows[place] = _alone(place, partial(self._draft, place, ending))
             elif not flows.keys() & group.places:
                 flows[place] = group.draft()
         made = yield from abreast(self._context, self._model.primary, list(flows.values()))
@@ -327,8 +327,9 @@ def _fail(errors: Mapping[int, SingleTableError], total: int) -> NoReturn:
     ) from next(iter(errors.values())).__cause__
 
 
-def _alone(place: int, flow: Steps[Draft[Any]]) -> Steps[dict[int, Draft[Any]]]:
-    return {place: (yield from flow)}
+def _alone(place: int, begin: Callable[[], Steps[Draft[Any]]]) -> Steps[dict[int, Draft[Any]]]:
+    """Draft one write; what already its beginning raises is told as an error of its own."""
+    return {place: (yield from begin())}
 
 
 def _model_of(context: Context, write: Any) -> Model:

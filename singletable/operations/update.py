@@ -28,7 +28,7 @@ from singletable.operations.carrying import carry_out
 from singletable.operations.changing import changes_of, check_changes
 from singletable.operations.context import Context, Stamp, backoff
 from singletable.operations.create import draft_claimed
-from singletable.operations.drafts import Again, Beside, Done, Draft, Verdict, changed, filled
+from singletable.operations.drafts import Again, Beside, Done, Draft, Verdict, changed, filled, retold
 from singletable.operations.drawing import assigned
 from singletable.operations.expiring import lifetime_of, seen
 from singletable.operations.get import get_call
@@ -219,16 +219,11 @@ class _Tries(Generic[E]):
             self._context, self._mapper, made, self._stamp, lost=self._lost, prepared=self._update
         )
 
-        def answer(item: Item | None) -> E | None:
+        def told(stored: E) -> E | None:
             forget_highest(self._context, self._mapper.model, made)
-            stored: E = draft.answer(item)
             return stored if self._update.returning == "new" else None
 
-        def judged(refusal: Refusal) -> Verdict[E | None]:
-            verdict = draft.refused(refusal)
-            return Done(answer(None)) if isinstance(verdict, Done) else verdict
-
-        return Draft(draft.own, answer, judged, self._update, draft.beside)
+        return retold(draft, told, self._update)
 
     def _lost(self, refusal: Refusal) -> Verdict[Any]:
         """Say what it means that something stands where nothing did: it is updated, if it is of our own kind."""

@@ -19,7 +19,7 @@ sys.path[:] = {paths!r}
 import asyncio, os, threading, time, warnings
 from concurrent.futures import ThreadPoolExecutor
 import boto3
-from singletable import Entity, Field, Key, Store, Table
+from singletable import AutoIncrement, Entity, Field, Key, Store, Table
 from singletable.aio import AsyncStore
 
 warnings.simplefilter("ignore", DeprecationWarning)  # Python 3.12 warns of a fork beside threads, which is the matter
@@ -28,6 +28,10 @@ box = Table("box")
 class Thing(Entity, table=box, tag="thing"):
     number: Field[int]
     key = Key(pk="#THING#{{number}}", sk="#THING")
+
+class Parcel(Entity, table=box, tag="parcel"):
+    number: Field[int] = AutoIncrement(block=10)
+    key = Key(pk="#PARCEL#{{number}}", sk="#PARCEL")
 
 PLACE = dict(
     name={name!r},
@@ -109,6 +113,15 @@ print(in_children(1, lambda place: local._verbs.context.hints.get("p", 0.0) is N
 store.delete_table()
 """
 
+BLOCKS = """
+store = Store(box, **PLACE)
+store.create_table()
+print([store.create(Parcel()).number for _ in range(2)])
+print(in_children(1, lambda place: [store.create(Parcel()).number for _ in range(2)] == [11, 12]))
+print([store.create(Parcel()).number for _ in range(2)])
+store.delete_table()
+"""
+
 LOOPS = """
 os.environ |= dict(AWS_ACCESS_KEY_ID="x", AWS_SECRET_ACCESS_KEY="x", AWS_DEFAULT_REGION="us-east-1")
 del PLACE["session"]
@@ -173,3 +186,8 @@ def test_loops_share_nothing_with_a_child(dynoxide_url: str, table_name: str) ->
 def test_a_client_that_is_handed_in_is_kept(dynoxide_url: str, table_name: str) -> None:
     """A child keeps the client of the user, and makes its own in place of one that the store made."""
     assert printed(GIVEN, dynoxide_url, table_name[-40:]) == ["[0]", "True True"]
+
+
+def test_a_child_draws_a_block_of_its_own(dynoxide_url: str, table_name: str) -> None:
+    """A child that is forked in the middle of a block gives none of its numbers out once more."""
+    assert printed(BLOCKS, dynoxide_url, table_name[-40:]) == ["[1, 2]", "[0]", "[3, 4]"]

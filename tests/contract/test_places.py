@@ -11,6 +11,7 @@ import pytest
 from singletable import (
     Change,
     Condition,
+    Create,
     Entity,
     Field,
     GlobalIndex,
@@ -19,6 +20,8 @@ from singletable import (
     NotFound,
     PlaceMissing,
     Table,
+    TransactionFailed,
+    Update,
     computed,
     evolve,
     size,
@@ -252,3 +255,18 @@ def test_a_place_that_came_since_is_found(backend: MakeStore) -> None:
     store.delete(old)
     with pytest.raises(NotFound):
         store.update(old, Moved.address["city"].set("Bonn"))
+
+
+def test_a_place_that_went_since_is_missed(transacting: MakeStore) -> None:
+    """A loaded entity has the place, the stored item no longer: alone and in a transaction that is PlaceMissing."""
+    store = transacting(shops)
+    old = store.create(Moved(name="m", address=Address("Köln")))
+    store.update(Moved.at(name="m"), Moved.address.remove())
+    with pytest.raises(PlaceMissing):
+        store.update(old, Moved.address["city"].set("Bonn"))
+    with pytest.raises(TransactionFailed) as failed:
+        store.transact(Create(Moved(name="n")), Update(old, Moved.address["city"].set("Bonn")))
+    (error,) = failed.value.exceptions
+    assert isinstance(error, PlaceMissing)
+    assert error.index == 1
+    assert store.get(Moved.at(name="n")) is None

@@ -18,6 +18,7 @@ def test_the_defaults() -> None:
     assert (options.start, options.step, options.max_value) == (1, 1, LARGEST)
     assert (options.strategy, options.sequence, options.per, options.reuse) == (None, None, None, "never")
     assert (options.attempts, options.deadline) == (16, 5.0)
+    assert (options.block, options.gapless, options.on_explicit) == (1, False, "reject")
 
 
 def test_a_sequence_is_a_counter() -> None:
@@ -44,6 +45,12 @@ def test_a_sequence_is_a_counter() -> None:
         ("max_value", 0),
         ("max_value", LARGEST + 1),
         ("max_value", 1.5),
+        ("block", 0),
+        ("block", True),
+        ("block", "50"),
+        ("gapless", 1),
+        ("on_explicit", True),
+        ("on_explicit", "advance"),
         ("attempts", 0),
         ("attempts", True),
         ("deadline", 0.0),
@@ -53,6 +60,22 @@ def test_an_option_that_cannot_be(option: str, value: Any) -> None:
     """An option out of range, or of another type, is refused by its name."""
     with pytest.raises(DeclarationError, match=rf"AutoIncrement\({option}="):
         AutoIncrement(**{option: value})
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"strategy": "sort_key", "block": 2}, '"sort_key" and block=: .* until its item is stored'),
+        ({"strategy": "sort_key", "gapless": True}, '"sort_key" and gapless=True: .* a counter'),
+        ({"gapless": True, "block": 2}, "gapless=True and block=: .* is a gap"),
+        ({"gapless": True, "on_explicit": "allow"}, "gapless=True and on_explicit=.* leave gaps"),
+        ({"block": 2, "on_explicit": "allow"}, "block= and on_explicit=.* another process"),
+    ],
+)
+def test_options_that_cannot_both_hold(options: dict[str, Any], words: str) -> None:
+    """Two options of which one breaks what the other promises are refused with the reason."""
+    with pytest.raises(DeclarationError, match=words):
+        AutoIncrement(**options)
 
 
 @pytest.mark.parametrize(("start", "largest"), [(-LARGEST - 1, LARGEST), (5, 5), (0, 10)])

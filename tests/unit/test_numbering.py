@@ -86,6 +86,13 @@ class TestAutomatic:
         assert decided(AutoIncrement(), sk="#N#{number:03}").max_value == 999
         assert decided(AutoIncrement(max_value=50), sk="#N#{number:03}").max_value == 50
 
+    def test_options_that_need_a_counter(self) -> None:
+        """Blocks and gaplessness are a counter's, also at the end of the sort key; an own number is not."""
+        gapless, blocks = decided(AutoIncrement(gapless=True)), decided(AutoIncrement(block=50))
+        assert (gapless.how, gapless.per, gapless.why) == ("counter without gaps", "partition", "it is gapless")
+        assert (blocks.how, blocks.why) == ("counter in blocks of 50", "it is drawn in blocks")
+        assert decided(AutoIncrement(on_explicit="allow")).how == "sort_key"
+
     def test_a_sequence(self) -> None:
         """A field that draws from a Sequence says so."""
         found = decided(AutoIncrement(Sequence("tickets", pk="#BOX#{box}")))
@@ -160,6 +167,12 @@ def test_numbers_are_drawn_in_the_order_they_need() -> None:
     assert two(AutoIncrement(Sequence("s", pk="#S#{b}")), AutoIncrement("counter")) == ["b", "a"]
     assert two(AutoIncrement("counter"), AutoIncrement("counter")) == ["a", "b"]
     assert two(AutoIncrement("counter"), AutoIncrement()) == ["a", "b"]
+
+
+def test_two_that_are_drawn_by_being_stored() -> None:
+    """One transaction moves one line: a second number without gaps, or by sort key, is refused."""
+    with pytest.raises(DeclarationError, match="'a' and 'b' are both drawn by being stored"):
+        two(AutoIncrement(gapless=True, per="entity"), AutoIncrement(gapless=True, per="entity"))
 
 
 def test_numbers_that_wait_for_each_other() -> None:
