@@ -55,6 +55,7 @@ from singletable.errors import (
 from singletable.expressions import Change, Condition
 from singletable.fields import Field, computed
 from singletable.gathering import Collection, CollectionKey, Gathering
+from singletable.handles import SequenceHandle
 from singletable.identifiers import Ulid, Uuid7
 from singletable.increments import AutoIncrement, Sequence
 from singletable.indexes import GlobalIndex, IndexWarning, LocalIndex
@@ -137,6 +138,7 @@ __all__ = [
     "Sequence",
     "SequenceContention",
     "SequenceExhausted",
+    "SequenceHandle",
     "ServiceError",
     "SeveralFound",
     "SingleTableError",

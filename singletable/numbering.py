@@ -44,6 +44,11 @@ class Numbering:
         return self.is_own_counter and self.per == "partition"
 
     @property
+    def adopts(self) -> bool:
+        """Whether its counter is an item that other programs count with."""
+        return self.options.sequence is not None and self.options.sequence.attribute is not None
+
+    @property
     def raises_counter(self) -> bool:
         """Whether a number that a new entity brings along moves the counter."""
         return self.strategy == "counter" and self.options.on_explicit == "allow"

@@ -38,6 +38,7 @@ from singletable.operations.page import TakePage
 from singletable.operations.put import Kept, Put
 from singletable.operations.remembered import Blocks, Hints
 from singletable.operations.scan import Scan
+from singletable.operations.sequences import NumbersOf, numbers_of
 from singletable.operations.transact import Transact
 from singletable.operations.update import Update
 from singletable.queries import Query, Ref
@@ -262,6 +263,10 @@ class Verbs:
     def create_many(self, entities: Iterable[E], progress: Progress | None) -> CreateMany[E]:
         """Make the operation of `create_many`."""
         return CreateMany(self.handed.all_own(entities), progress)
+
+    def sequence(self, entity: type[Entity], field: str | None, parts: Mapping[str, object]) -> NumbersOf:
+        """Name the numbers that `sequence` handles."""
+        return numbers_of(self.handed.kind(entity), field, parts)
 
     def backfill_unique(self, entity: type[E], segments: int) -> BackfillUnique[E]:
         """Make the operation of `backfill_unique`."""

@@ -12,11 +12,12 @@ from singletable.aio.transactions import AsyncTransaction, Transactions
 from singletable.aio.writes import Writes
 from singletable.errors import ConfigurationError
 from singletable.handed import check_table
+from singletable.handles import AsyncSequenceHandle
 from singletable.rows import AsyncRows
 from singletable.schema import Table
 from singletable.verbs import Clock, CursorKey, utc_now
 
-__all__ = ["AsyncRows", "AsyncStore", "AsyncTransaction"]
+__all__ = ["AsyncRows", "AsyncSequenceHandle", "AsyncStore", "AsyncTransaction"]
 
 
 class AsyncStore(Reads, Paged, Writes, Transactions, Tables):

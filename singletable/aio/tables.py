@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from singletable.aio.running import Running
 from singletable.entity import Entity
+from singletable.handles import AsyncSequenceHandle
 from singletable.indexes import GlobalIndex
 from singletable.operations.guarding import UniqueReport
 from singletable.operations.shape import TableDiff
@@ -42,6 +43,15 @@ class Tables(Running):
     async def delete_table(self) -> None:
         """Drop the table with everything in it and wait until it is gone. TableMissing where there is none."""
         await self.run(DeleteTable())
+
+    def sequence(self, entity: type[Entity], field: str | None = None, /, **parts: object) -> AsyncSequenceHandle:
+        """Give a handle on the numbers of an entity's AutoIncrement field; nothing is sent.
+
+        `parts` name the group: those of the partition or of the Sequence that the numbers count for, such as
+        `store.sequence(Order, user_id="u1")`; none where they count for the whole entity. `field` says which, where
+        there are several. UsageError, MissingPart or UnknownPart where that does not name one group.
+        """
+        return AsyncSequenceHandle(self._verbs.sequence(entity, field, parts), self.run)
 
     async def backfill_unique(self, entity: type[Entity], *, segments: int = 1) -> UniqueReport:
         """Make the guards that items lack which are older than what is unique about them, and report.

@@ -24,7 +24,7 @@ from singletable.operations.sending import CONDITION_FAILED, send
 from singletable.schema import Model
 from singletable.wire import Call, Exclusive, Refusal, Steps
 
-__all__ = ["assigned", "assigned_all", "issued", "raised", "raised_by", "refuse_given"]
+__all__ = ["assigned", "assigned_all", "drawn_from", "issued", "raised", "raised_by", "refuse_given"]
 
 E = TypeVar("E", bound=Entity)
 
@@ -130,6 +130,13 @@ def issued(
     return context.blocks.take(block, count, whole=True) or (
         yield Exclusive(("block", *block), _from_block(context, draw, block, count))
     )
+
+
+def drawn_from(
+    context: Context, model: Model, number: Numbering, values: Mapping[str, Any], count: int
+) -> Steps[range]:
+    """Draw so many consecutive numbers, past any block. SequenceExhausted where fewer are left than wanted."""
+    return (yield from _drawn(context, _Draw(model, number, counter_of(model, number, values), values), count))
 
 
 def _from_block(context: Context, draw: _Draw, block: tuple[Any, ...], count: int) -> Steps[list[int]]:

@@ -37,7 +37,7 @@ OPERATIONS = rooms(
     subjects
     put delete move sweeping check outcome changing upsert update fetching query merge collection scan places
     shapes branches page many snapshot get_many create_many batch shape tables add_index by_value guarding abreast
-    siblings receipts transact standing once
+    siblings receipts transact standing once sequences
     """
 )
 VALUES = rooms(
@@ -61,11 +61,24 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     (*VALUES, *EXPRESSIONS, "declaration", "fields", "belonging"),
     (*DECLARING, *ENTITIES),
     (*(f"operations.{room}" for room in OPERATIONS), "operations"),
-    ("faults", "parsing", "forking", "identifiers", "local", "driver", "loops", "rows", "handed", "verbs", *STORES),
+    (
+        "faults",
+        "parsing",
+        "forking",
+        "identifiers",
+        "local",
+        "driver",
+        "loops",
+        "rows",
+        "handles",
+        "handed",
+        "verbs",
+        *STORES,
+    ),
     ("demo", "cli", "__main__"),
 )
 PLACES = {room: (floor, order) for floor, rooms in enumerate(FLOORS) for order, room in enumerate(rooms)}
-PUBLIC = ("identifiers", "rows", "store.transactions", "store")
+PUBLIC = ("identifiers", "rows", "handles", "store.transactions", "store")
 """What of the floor of the world belongs to the public surface."""
 UNPLACED = (len(FLOORS), 0)
 """A module without a floor counts as above all, so that nothing may import it before it is placed."""

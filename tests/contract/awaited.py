@@ -12,7 +12,7 @@ import threading
 from collections.abc import Coroutine, Iterator
 from typing import Any, Self, TypeVar
 
-from singletable.aio import AsyncRows, AsyncStore
+from singletable.aio import AsyncRows, AsyncSequenceHandle, AsyncStore
 
 T = TypeVar("T")
 
@@ -74,6 +74,8 @@ class Blocking:
                 return Blocking(answer, self.loop)
             if isinstance(answer, AsyncRows):
                 return BlockingRows(answer, self.loop)
+            if isinstance(answer, AsyncSequenceHandle):
+                return BothWays(answer, self.loop)
             return self.loop.wait(answer) if inspect.iscoroutine(answer) else answer
 
         return verb
@@ -117,19 +119,22 @@ class BlockingRows:
 
 
 class BothWays:
-    """An aiobotocore client that is awaited within its loop and waited for outside of it."""
+    """A client, or a handle, that is awaited within its loop and waited for outside of it."""
 
     def __init__(self, client: Any, loop: LoopThread) -> None:
         self._client = client
         self._loop = loop
+
+    def __repr__(self) -> str:
+        return repr(self._client)
 
     def __getattr__(self, name: str) -> Any:
         found: Any = getattr(self._client, name)
         if not inspect.isroutine(found):
             return found
 
-        def request(**params: Any) -> Any:
-            answer = found(**params)
+        def request(*args: Any, **params: Any) -> Any:
+            answer = found(*args, **params)
             return self._loop.wait(answer) if inspect.iscoroutine(answer) and not self._loop.is_here else answer
 
         return request

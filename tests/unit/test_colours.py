@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
-from singletable import Store
-from singletable.aio import AsyncRows, AsyncStore
+from singletable import SequenceHandle, Store
+from singletable.aio import AsyncRows, AsyncSequenceHandle, AsyncStore
 from singletable.rows import Rows
 
 OWN_NEVER = {"local"}
 """What only one colour can do: the other has it too, and refuses."""
 
-SENDS_NEVER = {"scoped"}
-"""What only makes another store, so that there is nothing to wait for."""
+SENDS_NEVER = {"scoped", "sequence"}
+"""What only makes another store, or a handle, so that there is nothing to wait for."""
 
 
 def public(kind: type) -> dict[str, Any]:
@@ -41,7 +41,9 @@ def parameters(function: Callable[..., Any]) -> list[tuple[str, Any, Any, Any]]:
     return [(each.name, each.kind, each.default, re.sub("AsyncRows", "Rows", str(each.annotation))) for each in given]
 
 
-@pytest.mark.parametrize(("sync", "awaited"), [(Store, AsyncStore), (Rows, AsyncRows)])
+@pytest.mark.parametrize(
+    ("sync", "awaited"), [(Store, AsyncStore), (Rows, AsyncRows), (SequenceHandle, AsyncSequenceHandle)]
+)
 def test_the_names_are_the_same(sync: type, awaited: type) -> None:
     """Each colour offers every name of the other, and no more."""
     assert public(sync).keys() == public(awaited).keys()
@@ -59,7 +61,7 @@ def test_the_parameters_are_the_same(name: str) -> None:
 def test_the_answers_are_the_same(name: str) -> None:
     """Every verb gives the same type, but for waiting: rows are asynchronous rows."""
     sync, awaited = plain(inspect.getattr_static(Store, name)), plain(inspect.getattr_static(AsyncStore, name))
-    assert re.sub(r"\bRows\b", "AsyncRows", str(inspect.signature(sync).return_annotation)) == str(
+    assert re.sub(r"\b(Rows|SequenceHandle)\b", r"Async\1", str(inspect.signature(sync).return_annotation)) == str(
         inspect.signature(awaited).return_annotation
     )
 
@@ -72,6 +74,14 @@ def test_what_sends_is_awaited(name: str) -> None:
     sends = inspect.isfunction(found) and not rows and name not in SENDS_NEVER
     assert inspect.iscoroutinefunction(plain(found)) is sends
     assert not inspect.iscoroutinefunction(plain(inspect.getattr_static(Store, name)))
+
+
+@pytest.mark.parametrize("name", public(SequenceHandle))
+def test_the_verbs_of_a_handle(name: str) -> None:
+    """A handle's verbs take and give the same, awaited in the one colour."""
+    sync, awaited = getattr(SequenceHandle, name), getattr(AsyncSequenceHandle, name)
+    assert inspect.signature(sync) == inspect.signature(awaited)
+    assert inspect.iscoroutinefunction(awaited)
 
 
 def test_stores_are_entered_and_rows_are_walked_in_their_colour() -> None:
