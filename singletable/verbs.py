@@ -266,7 +266,7 @@ class Verbs:
 
     def sequence(self, entity: type[Entity], field: str | None, parts: Mapping[str, object]) -> NumbersOf:
         """Name the numbers that `sequence` handles."""
-        return numbers_of(self.handed.kind(entity), field, parts)
+        return numbers_of(self.context, self.handed.kind(entity), field, parts)
 
     def backfill_unique(self, entity: type[E], segments: int) -> BackfillUnique[E]:
         """Make the operation of `backfill_unique`."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from singletable.cli.counter import counter
 from singletable.cli.demo import demo
 
 __all__ = ["app"]
@@ -17,4 +18,5 @@ def app() -> None:
     """Single-table design on Amazon DynamoDB."""
 
 
+app.add_command(counter)
 app.add_command(demo)

@@ -9,12 +9,12 @@ import uuid
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import click
 
-from singletable import ConfigurationError, SingleTableError, Store
+from singletable import ConfigurationError, Store
 from singletable.cli.page import Page, document, progress_bar
+from singletable.cli.target import address, told
 from singletable.demo import SAMPLE, Scene, app, read_places, scenes
 
 __all__ = ["demo"]
@@ -26,24 +26,11 @@ STAND_INS = {
 """What is used with an endpoint where nothing else is found: engines want a region and credentials but never check."""
 
 
-def _endpoint(_: click.Context, __: click.Parameter, given: str | None) -> str | None:
-    """Refuse what is no address, before anything is made of it."""
-    if given is not None:
-        try:
-            parts = urlsplit(given)
-            fine = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-        except ValueError:
-            fine = False
-        if not fine:
-            raise click.BadParameter("no address of an engine, such as http://127.0.0.1:8000")
-    return given
-
-
 @click.command()
 @click.option(
     "--endpoint-url",
     metavar="URL",
-    callback=_endpoint,
+    callback=address,
     help="Run on this engine instead, in a new table that is deleted again.",
 )
 @click.option(
@@ -60,7 +47,7 @@ def demo(endpoint_url: str | None, data: Path | None, as_json: bool) -> None:
     DynamoDB reads for it. It runs in this process; neither AWS nor Docker is needed.
     """
     begun = time.perf_counter()
-    with _told():
+    with told():
         places = read_places(SAMPLE if data is None else data)
         with _store(endpoint_url) as store, progress_bar() as progress:
             page = Page(sys.stdout)
@@ -76,16 +63,6 @@ def demo(endpoint_url: str | None, data: Path | None, as_json: bool) -> None:
         click.echo(document(store.name, endpoint_url, shown, seconds).encode())
     else:
         page.close(seconds)
-
-
-@contextmanager
-def _told() -> Generator[None]:
-    """End with one line for an error that singletable raises."""
-    try:
-        yield
-    except SingleTableError as error:
-        said = f"{error.message} ({error.hint})" if error.hint else error.message
-        raise click.ClickException(f"{error.code} {' '.join(said.split())}") from error
 
 
 @contextmanager

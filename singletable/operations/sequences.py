@@ -23,7 +23,7 @@ from singletable.operations.query import Pages
 from singletable.operations.scan import Scan
 from singletable.operations.sending import CONDITION_FAILED, send
 from singletable.queries import Query
-from singletable.schema import Model, model_of
+from singletable.schema import Model
 from singletable.wire import Call, Refusal, Steps
 
 __all__ = [
@@ -72,9 +72,9 @@ class NumbersOf:
             context.blocks.drop(counter_of(model, number, self.values))
 
 
-def numbers_of(entity: type[Entity], name: str | None, values: Mapping[str, Any]) -> NumbersOf:
+def numbers_of(context: Context, entity: type[Entity], name: str | None, values: Mapping[str, Any]) -> NumbersOf:
     """Name the numbers of a field. UsageError, UnknownPart or KeyPartError where they are not named in full."""
-    model = model_of(entity)
+    model = context.model(entity)
     names = [number.name for number in model.numbers]
     if not names:
         raise UsageError(f"{model.name} has no AutoIncrement field", hint="sequence() is about the numbers of one")
@@ -88,13 +88,8 @@ def numbers_of(entity: type[Entity], name: str | None, values: Mapping[str, Any]
         if given not in needs:
             wanted = f"one of {', '.join(needs)}" if needs else "nothing: it counts for all"
             raise UnknownPart(given, given="a value", wanted=wanted, hint=closest(given, needs))
-    return _checked(NumbersOf(entity, number.name, dict(values)), model, number)
-
-
-def _checked(numbers: NumbersOf, model: Model, number: Numbering) -> NumbersOf:
-    """Let a part that is missing or cannot be written be told before anything is sent."""
-    line_of(model, number, numbers.values)
-    return numbers
+    line_of(model, number, values)  # raises for a part that is missing or cannot be written
+    return NumbersOf(entity, number.name, dict(values))
 
 
 def _needs(model: Model, number: Numbering) -> Iterable[str]:
@@ -193,7 +188,7 @@ class SyncSequence:
     def _highest(self, context: Context, counter: Counter) -> Steps[int | None]:
         model, number = self.numbers.model(context), self.numbers.number(context)
         if not number.in_partition:
-            context.check_whole("sync() scans")
+            _refuse_to_scan(context, model, number)
             flows = [
                 _most(context, Scan(each.entity, consistent=True, shows_expired=True), counter, each, own)
                 for each, own in _drawing(context, model, number)
@@ -205,6 +200,15 @@ class SyncSequence:
             return highest
         query = Query(self.numbers.entity, model.primary, dict(self.numbers.values)).consistent().include_expired()
         return (yield from _most(context, query, counter, model, number))
+
+
+def _refuse_to_scan(context: Context, model: Model, number: Numbering) -> None:
+    if context.scope is not None:
+        raise UsageError(
+            f"sync() of {model.name}.{number.name} scans the whole table, and this store sees only what stands in its "
+            f"scope {context.scope}",
+            hint="say which number was issued last: store.sequence(...).set(number)",
+        )
 
 
 def _drawing(context: Context, model: Model, number: Numbering) -> Iterator[tuple[Model, Numbering]]:
