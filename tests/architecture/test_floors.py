@@ -61,7 +61,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     (*DECLARING, *ENTITIES),
     (*(f"operations.{room}" for room in OPERATIONS), "operations"),
     ("faults", "parsing", "forking", "identifiers", "local", "driver", "loops", "rows", "handed", "verbs", *STORES),
-    ("demo", "cli", "__main__"),
+    ("demo", "testing", "cli", "__main__"),
 )
 PLACES = {room: (floor, order) for floor, rooms in enumerate(FLOORS) for order, room in enumerate(rooms)}
 PUBLIC = ("identifiers", "rows", "store.transactions", "store")
@@ -72,7 +72,7 @@ UNPLACED = (len(FLOORS), 0)
 OUTSIDE: Mapping[str, tuple[str, ...]] = {
     "pynamodb.expressions": FLOORS[2],
     "boto3": FLOORS[5],
-    "botocore": FLOORS[5],
+    "botocore": (*FLOORS[5], "testing"),
     "types_boto3_dynamodb": FLOORS[5],
     "aiobotocore": ("aio.running",),
     "types_aiobotocore_dynamodb": ("aio.running",),
