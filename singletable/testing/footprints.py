@@ -1,9 +1,10 @@
 """What a request looks at and what it writes, known beforehand: two that do not touch may change places.
 
 Theory of operation. A footprint holds places: an item, a partition of a table, an index, a table, a token. A write of
-an item writes its place, and also the partition, the indexes and the table it stands in, where only queries and scans
-look. A failed condition is counted as the write it might have been, so that a footprint does not depend on what stands
-there, and whether two requests may change places is the same everywhere.
+an item writes its place, and touches the partition, the indexes and the table it stands in, where only queries and
+scans look: two writes that touch one partition may change places. A failed condition is counted as the write it might
+have been, so that a footprint does not depend on what stands there, and whether two requests may change places is the
+same everywhere.
 """
 
 from __future__ import annotations
@@ -24,18 +25,23 @@ __all__ = ["EVERYTHING", "NOTHING", "Footprint", "footprint_of"]
 
 @dataclass(frozen=True, slots=True)
 class Footprint:
-    """The places that a request reads, and those that it writes. `whole` stands for all places there are."""
+    """The places that a request reads, writes and touches. `whole` stands for all places there are."""
 
     reads: frozenset[Hashable] = frozenset()
     writes: frozenset[Hashable] = frozenset()
+    touches: frozenset[Hashable] = frozenset()
     whole: bool = False
 
     def meets(self, other: Footprint) -> bool:
         """Say whether one of two requests writes where the other reads or writes."""
         if self.whole or other.whole:
             return True
-        mine, theirs = self.writes, other.writes
-        return not (mine.isdisjoint(theirs) and mine.isdisjoint(other.reads) and theirs.isdisjoint(self.reads))
+        if not self.writes.isdisjoint(other.writes):
+            return True
+        return self._disturbs(other) or other._disturbs(self)
+
+    def _disturbs(self, other: Footprint) -> bool:
+        return not (self.writes.isdisjoint(other.reads) and self.touches.isdisjoint(other.reads))
 
 
 NOTHING = Footprint()
@@ -48,23 +54,24 @@ def footprint_of(memory: Memory, method: str, params: Mapping[str, Any]) -> Foot
         return EVERYTHING
     reads: set[Hashable] = set()
     writes: set[Hashable] = set()
+    touches: set[Hashable] = set()
     for table, part, key in _READERS[method](params):
         held = memory.held(table)
         place = held.shape.place(key) if key is not None else None
         if part == "read":
             reads.add(("item", table, place))
         elif part == "write":
-            writes.update(_written(held, table, place))
+            writes.add(("item", table, place))
+            touches.update(_touched(held, table, place))
         else:
             reads.add(_asked(held, table, params))
     if "ClientRequestToken" in params:
         writes.add(("token", params["ClientRequestToken"]))
-    return Footprint(frozenset(reads), frozenset(writes))
+    return Footprint(frozenset(reads), frozenset(writes), frozenset(touches))
 
 
-def _written(held: Held, table: str, place: tuple[Hashable, ...] | None) -> Iterator[Hashable]:
-    """Give what a write touches: its item, and what queries and scans look at. An index is touched as a whole."""
-    yield "item", table, place
+def _touched(held: Held, table: str, place: tuple[Hashable, ...] | None) -> Iterator[Hashable]:
+    """Give what a write touches that queries and scans look at. An index is touched as a whole."""
     yield "partition", table, (place or ())[: len(held.shape.pks)]
     yield "table", table
     for index in held.indexes:
