@@ -139,6 +139,8 @@ def _settle(path: list[_Node], *, reduce: bool) -> None:
     for place in met:
         if not through >> place & 1:
             _want_other(path, place)
+    if last.chosen.method == LOCK:
+        _want_lock_first(path, met)
 
 
 def _want_other(path: Sequence[_Node], place: int) -> None:
@@ -159,6 +161,17 @@ def _want_other(path: Sequence[_Node], place: int) -> None:
     able = [key for key in first if key in node.waiting]
     if able and not set(able) & set(node.wanted):
         node.wanted.append(able[0])
+
+
+def _want_lock_first(path: Sequence[_Node], met: Sequence[int]) -> None:
+    """Note that the last step, which takes a lock, may come before the step that took it, and all the holder did."""
+    last = path[-1].chosen
+    free = (
+        place for place in reversed(met) if path[place].chosen.group == last.group and last.key in path[place].waiting
+    )
+    place = next(free, None)
+    if place is not None:
+        _want_other(path, place)
 
 
 def _bits(bits: int) -> Iterator[int]:

@@ -74,8 +74,9 @@ class Strands:
 
     def begin(self, works: Sequence[Callable[[], Any]], *, shared: bool) -> None:
         """Start the actors, one after the other; `shared` tells that they have one store."""
-        for number, work in enumerate(works):
-            self._go_on(self._strand(str(number), 0 if shared else number, None, work))
+        begun = [self._strand(str(place), 0 if shared else place, None, work) for place, work in enumerate(works)]
+        for strand in begun:
+            self._go_on(strand)
 
     # What the explorer sees
 

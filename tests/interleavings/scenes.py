@@ -173,10 +173,11 @@ def never_again(store: Store, results: list[Any]) -> None:
     rows = store.query(Order.key(user="u")).all()
     assert not isinstance(first, Exception) or isinstance(first, OutcomeUnknown)
     made: list[Order] = [other for other in others if isinstance(other, Order)]
-    numbers = [order.number for order in made] + ([first[0].number] if isinstance(first, tuple) else [])
+    deleted: list[Order] = [] if isinstance(first, Exception) else [first[0]]
+    numbers = [order.number for order in (*made, *deleted)]
     assert len(set(numbers)) == len(numbers), results
     assert all(order in rows for order in made), (results, rows)
-    assert not isinstance(first, tuple) or first[0] not in rows, (results, rows)
+    assert not any(order in rows for order in deleted), (results, rows)
 
 
 def delete_first(store: Store) -> Order | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 import pytest
@@ -31,42 +32,61 @@ Verb: TypeAlias = Callable[[Store], object]
 SHELVES, NAMES, COLOURS = st.sampled_from("pq"), st.sampled_from("ab"), st.sampled_from(["red", None])
 
 
-def _named(query: Query[Box]) -> Verb:
+def get(place: tuple[str, str]) -> Verb:
+    """Read one box."""
+    return lambda store: store.get(Box.at(shelf=place[0], name=place[1]))
+
+
+def create(place: tuple[str, str]) -> Verb:
+    """Create one box where none is."""
+    return lambda store: store.create(Box(shelf=place[0], name=place[1]))
+
+
+def put(place: tuple[str, str, str | None]) -> Verb:
+    """Put one box, of a colour or none."""
+    return lambda store: store.put(Box(shelf=place[0], name=place[1], colour=place[2]))
+
+
+def more(place: tuple[str, str]) -> Verb:
+    """Count one more in a box, which is made where it is not there."""
+    return lambda store: store.update(Box.at(shelf=place[0], name=place[1]), Box.count.add(1), missing="create")
+
+
+def delete(place: tuple[str, str]) -> Verb:
+    """Delete one box."""
+    return lambda store: store.delete(Box.at(shelf=place[0], name=place[1]))
+
+
+def named(query: Query[Box]) -> Verb:
+    """List the boxes of a query."""
     return lambda store: [box.name for box in store.query(query)]
 
 
+def count_all(store: Store) -> int:
+    """Count all boxes."""
+    return len(store.scan(Box).all())
+
+
+def both(names: tuple[str, str]) -> Verb:
+    """Count one more in a box of each shelf, in one transaction."""
+    ends = [
+        Update(Box.at(shelf=shelf, name=name), Box.count.add(1), missing="create")
+        for shelf, name in zip("pq", names, strict=True)
+    ]
+    return lambda store: store.run(Transact(*ends))
+
+
+PLACES = st.tuples(SHELVES, NAMES)
 VERBS: st.SearchStrategy[Verb] = st.one_of(
-    st.builds(lambda shelf, name: lambda store: store.get(Box.at(shelf=shelf, name=name)), SHELVES, NAMES),
-    st.builds(lambda shelf, name: lambda store: store.create(Box(shelf=shelf, name=name)), SHELVES, NAMES),
-    st.builds(
-        lambda shelf, name, colour: lambda store: store.put(Box(shelf=shelf, name=name, colour=colour)),
-        SHELVES,
-        NAMES,
-        COLOURS,
-    ),
-    st.builds(
-        lambda shelf, name: (
-            lambda store: store.update(Box.at(shelf=shelf, name=name), Box.count.add(1), missing="create")
-        ),
-        SHELVES,
-        NAMES,
-    ),
-    st.builds(lambda shelf, name: lambda store: store.delete(Box.at(shelf=shelf, name=name)), SHELVES, NAMES),
-    SHELVES.map(lambda shelf: _named(Box.key(shelf=shelf))),
-    st.just(_named(Box.by_colour(colour="red"))),
-    st.just(lambda store: len(store.scan(Box).all())),
-    st.builds(
-        lambda one, other: (
-            lambda store: store.run(
-                Transact(
-                    Update(Box.at(shelf="p", name=one), Box.count.add(1), missing="create"),
-                    Update(Box.at(shelf="q", name=other), Box.count.add(1), missing="create"),
-                )
-            )
-        ),
-        NAMES,
-        NAMES,
-    ),
+    PLACES.map(get),
+    PLACES.map(create),
+    st.tuples(SHELVES, NAMES, COLOURS).map(put),
+    PLACES.map(more),
+    PLACES.map(delete),
+    SHELVES.map(lambda shelf: named(Box.key(shelf=shelf))),
+    st.just(named(Box.by_colour(colour="red"))),
+    st.just(count_all),
+    st.tuples(NAMES, NAMES).map(both),
 )
 PROGRAMS = st.lists(st.lists(VERBS, min_size=1, max_size=2), min_size=2, max_size=3)
 
@@ -120,20 +140,21 @@ def test_every_ending_is_found_where_replies_are_lost(programs: list[list[Verb]]
 @pytest.mark.parametrize("lost", ["reads", "touches", "writes"])
 def test_a_wrong_footprint_would_be_seen(lost: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where a part of the footprints is left out, some program ends in fewer states than it can."""
-    programs: dict[str, list[list[Verb]]] = {
-        "reads": [
-            [lambda store: store.get(Box.at(shelf="p", name="a"))],
-            [lambda store: store.put(Box(shelf="p", name="a"))],
-        ],
-        "touches": [[_named(Box.key(shelf="p"))], [lambda store: store.put(Box(shelf="p", name="a"))]],
-        "writes": [[lambda store, name=name: store.put(Box(shelf="p", name="a", colour=name))] for name in "rg"],
+    write = put(("p", "a", "red"))
+    programs = {
+        "reads": [[get(("p", "a"))], [write]],
+        "touches": [[named(Box.key(shelf="p"))], [write]],
+        "writes": [[put(("p", "a", None))], [write]],
     }
     assert len(endings(programs[lost])[0]) == 2
     meets = Footprint.meets
 
     def without(footprint: Footprint) -> Footprint:
-        parts = {part: getattr(footprint, part) for part in ("reads", "writes", "touches")}
-        return Footprint(**{**parts, lost: frozenset()})
+        parts: Any = {lost: frozenset[Any]()}
+        return replace(footprint, **parts)
 
-    monkeypatch.setattr(Footprint, "meets", lambda one, other: meets(without(one), without(other)))
+    def met(one: Footprint, other: Footprint) -> bool:
+        return meets(without(one), without(other))
+
+    monkeypatch.setattr(Footprint, "meets", met)
     assert len(endings(programs[lost])[0]) == 1

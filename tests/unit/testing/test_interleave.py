@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeAlias
 
 import pytest
 
@@ -145,9 +146,22 @@ def test_an_actor_without_end_is_stopped() -> None:
 # How many there are, counted by hand
 
 
-def updates(*ids: str) -> Any:
-    """Make an actor that updates some accounts, one after the other."""
+Actor: TypeAlias = Callable[[Store], object]
+
+
+def updates(*ids: str) -> Actor:
+    """Make an actor that puts some accounts, one after the other."""
     return lambda store: [store.put(Account(id=each)) for each in ids]
+
+
+def read(store: Store) -> object:
+    """Read an account by its key."""
+    return store.get(Account.at(id="a"))
+
+
+def ask(store: Store) -> object:
+    """Read entries by a query."""
+    return store.query(Entry.key(id="a")).all()
 
 
 @pytest.mark.parametrize(
@@ -169,8 +183,6 @@ def test_orders_that_make_no_difference_are_run_once(actors: tuple[Any, ...], sc
 
 def test_reads_make_no_difference() -> None:
     """Two that read may change places; one that reads and one that writes may not, by key or by query."""
-    read: Any = lambda store: store.get(Account.at(id="a"))  # noqa: E731 - an actor in a word
-    ask: Any = lambda store: store.query(Entry.key(id="a")).all()  # noqa: E731
     assert interleave(bank, read, read).schedules == 1
     assert interleave(bank, ask, read).schedules == 1
     assert interleave(bank, read, updates("a")).schedules == 2
