@@ -11,7 +11,7 @@ from singletable.schema import Table
 from singletable.store import Store
 from singletable.testing.exploring import Ended, explored, followed
 from singletable.testing.memory import Memory
-from singletable.testing.runs import Fate, Outcome, Request, Run
+from singletable.testing.runs import LOCK, Fate, Outcome, Request, Run
 from singletable.testing.stores import Alone, TurnsStore
 from singletable.testing.strands import Strands
 from singletable.testing.tasks import Tasks
@@ -222,7 +222,7 @@ def _explore(scene: _Scene, tally: _Tally, losses: Mapping[str, Fate], *, reduce
 
     tally.losses += bool(losses)
     for ended in explored(start, losses, reduce=reduce):
-        places.update(dict.fromkeys(step.key for step in ended.steps))
+        places.update(dict.fromkeys(step.key for step in ended.steps if step.method != LOCK))
         _count(scene, tally, ended, losses, memories[0])
         if tally.is_over:
             break
@@ -272,4 +272,11 @@ def _prepared(table: Table, setup: Callable[[Store], object] | None) -> Memory:
 
 
 def _bound(actor: Actor, store: Store) -> Callable[[], Any]:
-    return lambda: actor(store)
+    def work() -> Any:
+        made = actor(store)
+        if inspect.iscoroutine(made):
+            made.close()
+            raise TypeError("an asynchronous actor is declared with `async def`, so that it gets an AsyncStore")
+        return made
+
+    return work

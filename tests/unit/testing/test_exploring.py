@@ -137,6 +137,16 @@ def test_every_ending_is_found_where_replies_are_lost(programs: list[list[Verb]]
     assert endings(programs, **options)[0] == endings(programs, reduce=False, **options)[0]
 
 
+@settings(max_examples=25)
+@given(programs=PROGRAMS)
+def test_every_ending_is_found_in_one_store(programs: list[list[Verb]]) -> None:
+    """The same holds where all share a store, its locks and what it remembers."""
+    found, schedules = endings(programs, shared=True)
+    wanted, every = endings(programs, shared=True, reduce=False)
+    if every < 3000:
+        assert (found, schedules) == (wanted, every)
+
+
 @pytest.mark.parametrize("lost", ["reads", "touches", "writes"])
 def test_a_wrong_footprint_would_be_seen(lost: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where a part of the footprints is left out, some program ends in fewer states than it can."""

@@ -132,6 +132,17 @@ def test_actors_are_of_one_colour() -> None:
             interleave(bank, *actors)
 
 
+def test_an_asynchronous_actor_is_declared_so() -> None:
+    """A plain function that gives a coroutine would never be run: it fails."""
+
+    async def awaited(_: AsyncStore) -> None:
+        await asyncio.sleep(0)
+
+    hidden: Any = lambda store: awaited(store)  # noqa: E731, PLW0108 - what a user may write
+    with pytest.raises(InterleavingFailed, match="async def"):
+        interleave(bank, hidden)
+
+
 def test_an_actor_without_end_is_stopped() -> None:
     """An actor that never stops asking is an error, not a hang."""
 
