@@ -17,6 +17,7 @@ from singletable import (
     NotFound,
     Store,
     Table,
+    Transaction,
     TransactionFailed,
     UniqueViolation,
     Update,
@@ -31,7 +32,7 @@ from singletable import (
 from singletable.errors import OutcomeUnknown
 from singletable.testing import Explored, interleave
 
-__all__ = ["SCENES", "Scene", "app", "explore"]
+__all__ = ["SCENES", "Order", "Scene", "add", "app", "explore", "numbered", "summed", "with_accounts"]
 
 app = Table("app")
 tickets = Numbers("tickets", pk="#DESK#{desk}")
@@ -211,6 +212,40 @@ def one_for_all(store: Store, results: list[Any]) -> None:
     assert told <= {repr(row) for row in rows}, (results, rows)
 
 
+def get_or_create(store: Store) -> User:
+    """Give the user "x" of one name, whoever made it."""
+    return store.get_or_create(User(name="only", email="x"))
+
+
+def one_user(store: Store, results: list[Any]) -> None:
+    """There is one user at most, and all who were given one were given it."""
+    rows = store.scan(User).all()
+    told: list[User] = [result for result in results if isinstance(result, User)]
+    assert len(told) + sum(isinstance(result, OutcomeUnknown) for result in results) == len(results), results
+    assert len(rows) <= 1, rows
+    assert all(user in rows for user in told), (rows, results)
+
+
+def move_to(number: int) -> Actor:
+    """Move an order to another user, where it draws a new number."""
+    return lambda store: store.move(Order.at(user="u", number=number), user="v")
+
+
+def with_two_orders(store: Store) -> None:
+    """Let a user have two orders."""
+    for by in "ab":
+        store.create(Order(user="u", by=by))
+
+
+def moved(store: Store, results: list[Any]) -> None:
+    """Each order is in one place, and has a number of its own there; what is told to be moved is there."""
+    rows = [*store.query(Order.key(user="u")), *store.query(Order.key(user="v"))]
+    assert sorted(row.by for row in rows) in (["a", "b"], ["a", "b", "c"]), rows
+    there: list[Order] = [result for result in results if isinstance(result, Order)]
+    assert all(order in rows for order in there), (rows, results)
+    assert len({order.number for order in there}) == len(there), results
+
+
 # Changes of one item
 
 
@@ -222,6 +257,21 @@ def add(amount: int) -> Actor:
 def add_exactly(amount: int) -> Actor:
     """Add to a balance in a transaction, which a reply that is lost does not repeat."""
     return lambda store: store.transact(Update(Account.at(name="a"), Account.balance.add(amount)))
+
+
+def add_or_make(amount: int) -> Actor:
+    """Add to a balance, of an account that begins with 100 if it is not there; in a transaction."""
+    return lambda store: store.transact(Update(Account.at(name="a"), Account.balance.add(amount), missing="create"))
+
+
+def decide(amount: int) -> Actor:
+    """Read a balance, and set it to what it comes to, in a transaction that is decided anew where it has changed."""
+
+    def decision(tx: Transaction) -> list[Update[Account]]:
+        account = tx.one(Account.at(name="a"))
+        return [Update(account, Account.balance.set(account.balance + amount))]
+
+    return lambda store: store.transact(decision)
 
 
 def summed(*amounts: int) -> Callable[[Store, list[Any]], None]:
@@ -392,6 +442,24 @@ SCENES: tuple[Scene, ...] = (
     ),
     Scene("update: add, add", (add(10), add(-30)), summed(10, -30), setup=with_accounts, losses=0),
     Scene("update: three times add", (add(10), add(-30), add(1)), summed(10, -30, 1), setup=with_accounts, losses=0),
+    Scene("move, move", (move_to(1), move_to(2)), moved, setup=with_two_orders),
+    Scene(
+        "move, move, create",
+        (move_to(1), move_to(2), creating(Order(user="v", by="c"))),
+        moved,
+        setup=with_two_orders,
+        losses=0,
+    ),
+    Scene("get_or_create, twice", (get_or_create, get_or_create), one_user),
+    Scene("transact: add or make, twice", (add_or_make(10), add_or_make(-30)), summed(10, -30)),
+    Scene("transact: decide, decide", (decide(10), decide(-30)), summed(10, -30), setup=with_accounts),
+    Scene(
+        "transact: three decide",
+        (decide(10), decide(-30), decide(1)),
+        summed(10, -30, 1),
+        setup=with_accounts,
+        losses=0,
+    ),
     Scene("transact: add, add", (add_exactly(10), add_exactly(-30)), summed(10, -30), setup=with_accounts),
     Scene(
         "transact: transfers against each other, and an audit",
