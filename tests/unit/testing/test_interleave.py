@@ -138,9 +138,8 @@ def test_an_asynchronous_actor_is_declared_so() -> None:
     async def awaited(_: AsyncStore) -> None:
         await asyncio.sleep(0)
 
-    hidden: Any = lambda store: awaited(store)  # noqa: E731, PLW0108 - what a user may write
     with pytest.raises(InterleavingFailed, match="async def"):
-        interleave(bank, hidden)
+        interleave(bank, lambda store: awaited(store))  # noqa: PLW0108 - what a user may write
 
 
 def test_an_actor_without_end_is_stopped() -> None:
