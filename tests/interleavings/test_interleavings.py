@@ -8,14 +8,15 @@ from singletable import AutoIncrement, Entity, Field, Key, Store
 from singletable.testing import InterleavingFailed, interleave
 from tests.interleavings.scenes import SCENES, Order, Scene, add, app, explore, numbered, summed, with_accounts
 
-SLOW = 400
+SCHEDULES = 400
 """Schedules of a scene in the suite, at most; `python -m tests.interleavings` explores further."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scene", SCENES, ids=lambda scene: scene.name)
 def test_no_order_of_requests_breaks_it(scene: Scene) -> None:
     """What the scene promises holds after every schedule."""
-    explored = explore(scene, most=SLOW)
+    explored = explore(scene, most=SCHEDULES)
     assert explored.schedules > 1
     assert (explored.losses > 0) is (scene.losses > 0)
 

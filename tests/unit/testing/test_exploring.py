@@ -10,7 +10,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from singletable import AlreadyExists, Entity, Field, GlobalIndex, Key, Query, Store, Table, Transact, Update
+from singletable import (
+    AlreadyExists,
+    AutoIncrement,
+    Entity,
+    Field,
+    GlobalIndex,
+    Key,
+    Query,
+    Store,
+    Table,
+    Transact,
+    Update,
+)
 from singletable.testing import interleave
 from singletable.testing.footprints import Footprint
 
@@ -118,6 +130,7 @@ def endings(programs: list[list[Verb]], **options: Any) -> tuple[set[str], int]:
     return found, report.schedules
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(programs=PROGRAMS)
 def test_every_ending_is_found(programs: list[list[Verb]]) -> None:
@@ -129,6 +142,7 @@ def test_every_ending_is_found(programs: list[list[Verb]]) -> None:
         assert schedules <= every
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(programs=st.lists(st.lists(VERBS, min_size=1, max_size=1), min_size=2, max_size=2))
 def test_every_ending_is_found_where_replies_are_lost(programs: list[list[Verb]]) -> None:
@@ -137,6 +151,7 @@ def test_every_ending_is_found_where_replies_are_lost(programs: list[list[Verb]]
     assert endings(programs, **options)[0] == endings(programs, reduce=False, **options)[0]
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(programs=PROGRAMS)
 def test_every_ending_is_found_in_one_store(programs: list[list[Verb]]) -> None:
@@ -145,6 +160,33 @@ def test_every_ending_is_found_in_one_store(programs: list[list[Verb]]) -> None:
     wanted, every = endings(programs, shared=True, reduce=False)
     if every < 3000:
         assert (found, schedules) == (wanted, every)
+
+
+class Slip(Entity, table=app, tag="slip"):
+    shelf: Field[str]
+    number: Field[int] = AutoIncrement()
+    key = Key(pk="#SLIPS#{shelf}", sk="#SLIP#{number}")
+
+
+def draw(*shelves: str) -> Callable[[Store], list[int]]:
+    """Draw a number for each shelf, under the lock of its partition."""
+    return lambda store: [store.create(Slip(shelf=shelf)).number for shelf in shelves]
+
+
+@pytest.mark.parametrize("drawn", [("p", "p"), ("p", "p", "p"), ("pq", "qp"), ("pp", "p")])
+def test_who_gets_a_lock_is_tried_in_every_order(drawn: tuple[str, ...]) -> None:
+    """In one store no two requests change places, so that every order is run, and none twice."""
+
+    def ended(*, reduce: bool) -> tuple[set[str], int]:
+        found: set[str] = set()
+        actors = [draw(*shelves) for shelves in drawn]
+        report = interleave(app, *actors, shared=True, reduce=reduce, check=lambda _, results: found.add(repr(results)))
+        assert report.complete
+        return found, report.schedules
+
+    found, schedules = ended(reduce=True)
+    assert (found, schedules) == ended(reduce=False)
+    assert schedules > 1
 
 
 @pytest.mark.parametrize("lost", ["reads", "touches", "writes"])
