@@ -61,21 +61,8 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     (*VALUES, *EXPRESSIONS, "declaration", "fields", "belonging"),
     (*DECLARING, *ENTITIES),
     (*(f"operations.{room}" for room in OPERATIONS), "operations"),
-    (
-        "faults",
-        "parsing",
-        "forking",
-        "identifiers",
-        "local",
-        "driver",
-        "loops",
-        "rows",
-        "handles",
-        "handed",
-        "verbs",
-        *STORES,
-    ),
-    ("demo", "cli", "__main__"),
+    (*rooms("faults parsing forking identifiers local driver loops rows handles handed verbs"), *STORES),
+    ("demo", "testing", "cli", "__main__"),
 )
 PLACES = {room: (floor, order) for floor, rooms in enumerate(FLOORS) for order, room in enumerate(rooms)}
 PUBLIC = ("identifiers", "rows", "handles", "store.transactions", "store")
@@ -86,7 +73,7 @@ UNPLACED = (len(FLOORS), 0)
 OUTSIDE: Mapping[str, tuple[str, ...]] = {
     "pynamodb.expressions": FLOORS[2],
     "boto3": FLOORS[5],
-    "botocore": FLOORS[5],
+    "botocore": (*FLOORS[5], "testing"),
     "types_boto3_dynamodb": FLOORS[5],
     "aiobotocore": ("aio.running",),
     "types_aiobotocore_dynamodb": ("aio.running",),
