@@ -117,6 +117,10 @@ class Document:
         program = SORT_KEY_PROGRAM.replace("projectA", project).replace("'low'", repr(text))
         return int(self._run(compile(program, "sort key program", "exec"))["highest_issue_id"]) + 1
 
+    def _resource_of(self, service: str) -> Renamed:
+        assert service == "dynamodb"
+        return self._resource
+
     def _run(self, program: CodeType) -> Mapping[str, Any]:
         names: dict[str, Any] = dict(self._names)
         exec(program, names)
@@ -125,5 +129,5 @@ class Document:
     def _import(self, name: str, *args: Any) -> Any:
         """Import what a program asks for; of boto3 itself, what leads to the store's table."""
         if name == "boto3":
-            return SimpleNamespace(resource=lambda _: self._resource)
+            return SimpleNamespace(resource=self._resource_of)
         return __import__(name, *args)
