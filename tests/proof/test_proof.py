@@ -1,0 +1,68 @@
+"""Numbers are drawn as each strategy promises, by many writers and under faults: the short version.
+
+`python -m tests.proof` is the long run, and prints what came of it.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.proof.proving import Report, Run, prove
+from tests.proof.strategies import FEW, STRATEGIES
+
+CREATES = 240
+SEVERAL = ["counter per partition", "sort_key", "adopted Sequence"]
+"""The strategies that are also run by processes and tasks: one of each kind of counting."""
+
+
+def hold(report: Report) -> None:
+    """Hold where nothing is wrong, and the run was one: numbers were drawn, and faults happened."""
+    assert list(report.violations) == []
+    assert len([each for each in report.operations if each.kind == "create"]) == CREATES
+    traced = [each for each in report.operations if each.trace.sent]
+    assert sum(each.trace.sent - each.trace.answered for each in traced) > 0
+
+
+@pytest.mark.parametrize("strategy", [name for name in STRATEGIES if "used up" not in name])
+def test_sixteen_threads(dynoxide_url: str, strategy: str) -> None:
+    """Sixteen threads draw what is promised, under lost replies, errors and throttling; most of them get a number."""
+    report = prove(Run(strategy, creates=CREATES, attempts=2), dynoxide_url)
+    hold(report)
+    assert report.numbers > CREATES * 0.8
+
+
+@pytest.mark.parametrize("strategy", [name for name in STRATEGIES if "used up" in name])
+def test_sixteen_threads_use_a_sequence_up(dynoxide_url: str, strategy: str) -> None:
+    """Where a sequence ends, so many numbers are drawn and no more, and what is wanted then is told so."""
+    report = prove(Run(strategy, creates=CREATES, attempts=2), dynoxide_url)
+    hold(report)
+    assert report.errors["SequenceExhausted"] > 0
+    assert max(row.number for row in report.rows) == FEW
+
+
+@pytest.mark.parametrize("strategy", SEVERAL)
+def test_four_processes(dynoxide_url: str, strategy: str) -> None:
+    """Four processes of four threads, which know nothing of each other, draw what is promised."""
+    hold(prove(Run(strategy, "processes", CREATES, attempts=2), dynoxide_url))
+
+
+@pytest.mark.parametrize("strategy", SEVERAL)
+def test_sixteen_tasks(dynoxide_url: str, strategy: str) -> None:
+    """Sixteen tasks of one event loop draw what is promised."""
+    hold(prove(Run(strategy, "tasks", CREATES, attempts=2), dynoxide_url))
+
+
+@pytest.mark.parametrize("strategy", SEVERAL)
+def test_clients_that_send_again(dynoxide_url: str, strategy: str) -> None:
+    """Behind clients with retries of their own, and with connections that break, it is no other."""
+    hold(prove(Run(strategy, creates=CREATES, attempts=2, at_the_wire=True), dynoxide_url))
+
+
+def test_a_sort_key_number_takes_one_request(dynoxide_url: str) -> None:
+    """Without faults, sixteen threads of one process take at most 1.1 requests for a number, and two for a counter's."""
+    one = prove(Run("sort_key", creates=CREATES, chance=0.0), dynoxide_url)
+    two = prove(Run("counter per entity", creates=CREATES, chance=0.0), dynoxide_url)
+    assert (one.violations, two.violations) == ([], [])
+    assert (one.numbers, two.numbers) == (CREATES, CREATES)
+    assert one.requests <= 1.1
+    assert two.requests == 2.0
