@@ -23,7 +23,18 @@ from tests.proof.strategies import STRATEGIES
 from tests.proof.watching import WatchedAsyncClient, WatchedClient
 from tests.proof.writing import Job, Order, Writing, writer
 
-__all__ = ["FORMS", "Form", "faults", "in_tasks", "in_the_threads_of_processes", "plain_client", "threaded"]
+__all__ = [
+    "FORMS",
+    "RETRYING",
+    "Around",
+    "Form",
+    "faults",
+    "in_tasks",
+    "in_the_threads_of_processes",
+    "performed",
+    "plain_client",
+    "threaded",
+]
 
 ONCE: Any = {"retries": {"total_max_attempts": 1}, "max_pool_connections": 32}
 RETRYING: Any = {"retries": {"total_max_attempts": 4, "mode": "legacy"}, "max_pool_connections": 32}
@@ -32,6 +43,14 @@ PATIENCE = 60.0
 
 Form: TypeAlias = Callable[[Job], Sequence[Path]]
 """Does a job and gives where the histories of its processes stand."""
+
+
+Around: TypeAlias = Callable[[Any], Any]
+"""Puts something around a client."""
+
+
+def _as_it_is(client: Any) -> Any:
+    return client
 
 
 def faults(chance: float, seed: int, dropped: Any = DROPPED) -> Script:
@@ -51,26 +70,29 @@ def plain_client(url: str, *, retrying: bool = False) -> Any:
     return session().client("dynamodb", endpoint_url=url, region_name=REGION, config=config)
 
 
-def threaded(job: Job, client: Any = None) -> Sequence[Path]:
-    """Do a job in a thread for each writer, with one store for all; `client` is the engine's, where it is embedded."""
+def threaded(job: Job, client: Any = None, around: Around = _as_it_is) -> Sequence[Path]:
+    """Do a job in a thread for each writer, with one store for all.
+
+    `client` is the engine's, where it is embedded, and `around` wraps what the store is given, faults and all.
+    """
     clean = plain_client(job.url, retrying=job.retrying) if client is None else client
     faulty = clean if job.retrying else FaultyClient(clean, faults(job.chance, job.seed))
     table = STRATEGIES[job.strategy].table
-    store = _patient(Store(table, name=job.table, client=WatchedClient(faulty)), job)
+    store = _patient(Store(table, name=job.table, client=WatchedClient(around(faulty))), job)
     document = Document(Store(table, name=job.table, client=clean))
 
     def perform(step: Any) -> Any:
         return document.order(step.id) if isinstance(step, Order) else store.run(step)
 
     with Recorder(job.path) as recorder:
-        in_threads(len(job.writers), lambda place: _performed(writer(job, place, recorder), perform))
+        in_threads(len(job.writers), lambda place: performed(writer(job, place, recorder), perform))
     store.close()
     if client is None:
         clean.close()
     return [job.path]
 
 
-def _performed(steps: Writing, perform: Callable[[Any], Any]) -> None:
+def performed(steps: Writing, perform: Callable[[Any], Any]) -> None:
     """Perform the steps of a writer."""
     try:
         step = next(steps)

@@ -18,7 +18,7 @@ from tests.proof.histories import Recorder
 from tests.proof.strategies import STRATEGIES, Strategy
 from tests.proof.watching import watching
 
-__all__ = ["Job", "Order", "Writing", "writer"]
+__all__ = ["Job", "Order", "Writer", "Writing", "writer"]
 
 DELETED = 0.1
 PARTITIONS = ("g0", "g1")
@@ -60,11 +60,11 @@ Writing: TypeAlias = Generator[Any, Any, None]
 def writer(job: Job, place: int, recorder: Recorder) -> Writing:
     """Give the steps of one writer of a job; where the document's program runs beside ours, of every other one."""
     strategy = STRATEGIES[job.strategy]
-    writes = _Writer(strategy, job.writers[place], Random(f"{job.seed} {job.writers[place]}"), recorder)
+    writes = Writer(strategy, job.writers[place], Random(f"{job.seed} {job.writers[place]}"), recorder)
     return writes.orders(job.count) if strategy.beside and place % 2 else writes.creates(job.count)
 
 
-class _Writer:
+class Writer:
     """One writer with its chances, and the entities of its own that are alive."""
 
     def __init__(self, strategy: Strategy, name: str, chance: Random, recorder: Recorder) -> None:
@@ -72,14 +72,14 @@ class _Writer:
         self._name = name
         self._chance = chance
         self._recorder = recorder
-        self._living: list[Any] = []
+        self.living: list[Any] = []
 
     def creates(self, count: int) -> Writing:
         """Create so many entities."""
         for turn in range(count):
-            yield from self._create(f"{self._name}.{turn}")
-            if self._strategy.deletes and self._living and self._chance.random() < DELETED:
-                yield from self._delete(self._living.pop(self._chance.randrange(len(self._living))))
+            yield from self.create(f"{self._name}.{turn}")
+            if self._strategy.deletes and self.living and self._chance.random() < DELETED:
+                yield from self.delete(self.living.pop(self._chance.randrange(len(self.living))))
 
     def orders(self, count: int) -> Writing:
         """Run the document's program so many times."""
@@ -93,7 +93,8 @@ class _Writer:
             else:
                 self._recorder.end(name, "ok", number=number)
 
-    def _create(self, name: str) -> Writing:
+    def create(self, name: str) -> Writing:
+        """Create one entity, and remember it if that is known to have happened."""
         partition = self._chance.choice(PARTITIONS)
         step: Any = Create(self._chance.choice(self._strategy.kinds)(partition=partition, id=name))
         with watching() as watch:
@@ -111,10 +112,11 @@ class _Writer:
                     return
                 else:
                     self._recorder.end(name, "ok", number=made.number, trace=asdict(watch.told()))
-                    self._living.append(made)
+                    self.living.append(made)
                     return
 
-    def _delete(self, entity: Any) -> Writing:
+    def delete(self, entity: Any) -> Writing:
+        """Delete one entity."""
         name = f"delete {entity.id}"
         self._recorder.invoke(name, "delete", self._name, self._strategy.group(entity.partition), entity.number)
         try:
