@@ -55,7 +55,10 @@ def duplicates(operations: Operations, rows: Rows) -> list[Violation]:
 
 
 def order(operations: Operations, rows: Rows) -> list[Violation]:
-    """Find the creates whose number is no higher than one that was answered in their group before they were begun."""
+    """Find the creates whose number is no higher than one that was answered in their group before they were begun.
+
+    A create that brings its number along may bring a low one; those after it are above it all the same.
+    """
     stored = {row.id: row.number for row in sorted(_living(rows), key=_number, reverse=True)}
     known = [
         (each, number)
@@ -71,7 +74,7 @@ def order(operations: Operations, rows: Rows) -> list[Violation]:
             _, group, value = answered[position]
             highest[group] = max(value, highest.get(group, value))
             position += 1
-        if number <= highest.get(each.group, number - 1):
+        if not each.given and number <= highest.get(each.group, number - 1):
             found.append(Violation("order", each.id, f"{number} was begun after {highest[each.group]} was answered"))
     return found
 
@@ -232,14 +235,15 @@ def unjust_contention(operations: Operations) -> list[Violation]:
 def false_failures(operations: Operations, *, due: Collection[str], retaken: bool = False) -> list[Violation]:
     """Find the operations that failed with an error that was not due.
 
-    With `retaken`, the number of an unknown create may have become another's when it is run again: AlreadyExists.
+    AlreadyExists is due for a number that was brought along; with `retaken` also for an unknown create that is run
+    again, whose number may have become another's.
     """
     return [
         Violation("false failure", each.id, each.error)
         for each in operations
         if each.outcome == "fail"
         and each.error not in due
-        and not (retaken and each.resumed and each.error == "AlreadyExists")
+        and not (each.error == "AlreadyExists" and (each.given or (retaken and each.resumed)))
     ]
 
 

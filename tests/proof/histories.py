@@ -42,9 +42,9 @@ class Trace:
 class Operation:
     """One logical operation.
 
-    `number` is what a create drew, as its reply says, or what a delete was to remove. `error` names what was raised at
-    the end, `tries` and `seconds` are those of a SequenceContention, and `resumed` tells that an unknown outcome was
-    run again.
+    `number` is what a create drew, as its reply says, or what a delete was to remove. `given` tells that a create
+    brought its number along, `error` names what was raised at the end, `tries` and `seconds` are those of a
+    SequenceContention, and `resumed` tells that an unknown outcome was run again.
     """
 
     id: str
@@ -58,6 +58,7 @@ class Operation:
     error: str = ""
     tries: int = 0
     seconds: float = 0.0
+    given: bool = False
     resumed: bool = False
     trace: Trace = Trace()
 
@@ -87,9 +88,9 @@ class Recorder:
     ) -> None:
         self._file.close()
 
-    def invoke(self, operation: str, kind: Kind, writer: str, group: str, number: int | None = None) -> None:
+    def invoke(self, operation: str, kind: Kind, writer: str, group: str, **facts: Any) -> None:
         """Say that an operation begins now."""
-        facts = {"kind": kind, "writer": writer, "group": group, "number": number}
+        facts = {"kind": kind, "writer": writer, "group": group, **facts}
         self._write({"id": operation, "event": "invoke", "at": time.monotonic_ns(), **facts})
 
     def end(self, operation: str, outcome: Outcome, **facts: Any) -> None:

@@ -28,7 +28,7 @@ def out_of_order(operations: Sequence[Operation], rows: Sequence[Row]) -> Found:
     found: Found = set()
     for later in operations:
         for earlier in operations:
-            if later.kind == "delete" or earlier.kind == "delete" or later.group != earlier.group:
+            if later.given or later.kind == "delete" or earlier.kind == "delete" or later.group != earlier.group:
                 continue
             if earlier.outcome != "ok" or earlier.replied is None or earlier.replied >= later.invoked:
                 continue

@@ -60,7 +60,7 @@ class Strategy:
     `grouped`: each partition is a group. `ordered`: what is begun later has the higher number. `contiguous`: no hole.
     `tombstones`: a deleted number leaves one. `deletes`: numbers may be deleted meanwhile. `races`: a number may be
     lost to others, so that there is a deadline and SequenceContention. `beside`: every other writer is the source
-    document's own program. `ceiling`: the share of the numbers wanted that there are.
+    document's own program. `given`: some creates bring a number of their own along.
     """
 
     name: str
@@ -72,6 +72,7 @@ class Strategy:
     deletes: bool = True
     races: bool = False
     beside: bool = False
+    given: bool = False
     max_value: int = HIGHEST
 
     @property
@@ -105,6 +106,7 @@ def _order(item: Item) -> Row:
 
 
 BY_SORT_KEY: Mapping[str, bool] = {"contiguous": True, "tombstones": True, "races": True}
+WITH_OWN: Mapping[str, bool] = {"given": True, "deletes": False}
 SHARED = Sequence("shared", pk="#PARTITION#{partition}")
 FEW = 60
 """As many numbers as a sequence has that is to be used up."""
@@ -120,6 +122,14 @@ FOUND: tuple[Strategy, ...] = (
     ),
     Strategy("shared Sequence", (numbered("issue", AutoIncrement(SHARED)), numbered("pull", AutoIncrement(SHARED)))),
     Strategy("adopted Sequence", (Order,), grouped=False, beside=True),
+    Strategy("counter block=10", (numbered("ticket", AutoIncrement("counter", block=10)),), ordered=False),
+    Strategy("gapless", (numbered("bill", AutoIncrement("counter", gapless=True)),), contiguous=True, races=True),
+    Strategy("counter on_explicit", (numbered("slot", AutoIncrement("counter", on_explicit="allow")),), **WITH_OWN),
+    Strategy(
+        "sort_key on_explicit",
+        (numbered("page", AutoIncrement(on_explicit="allow")),),
+        **{**WITH_OWN, "races": True, "ordered": False},
+    ),
     Strategy("counter, used up", (numbered("seat", AutoIncrement("counter", max_value=FEW)),), max_value=FEW),
     Strategy("sort_key, used up", (numbered("row", AutoIncrement(max_value=FEW)),), max_value=FEW, **BY_SORT_KEY),
 )

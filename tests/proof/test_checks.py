@@ -86,6 +86,7 @@ def operations(draw: st.DrawFn) -> list[Operation]:
                 number,
                 error="SequenceContention" if gave_up else "",
                 tries=draw(SMALL) if gave_up else 0,
+                given=draw(st.booleans()),
             )
         )
     return found
@@ -267,9 +268,10 @@ def test_giving_up_to_nobody_is_found() -> None:
 
 
 def test_an_error_that_was_not_due_is_found() -> None:
-    """AlreadyExists is due for nothing but an unknown create that is run again where numbers can become another's."""
+    """AlreadyExists is due for a number that was given, and for one that became another's before it was run again."""
     taken = failed("a", 0, 1, "AlreadyExists")
+    given = Operation("g", "create", "w", "g", 0, 1, "fail", error="AlreadyExists", given=True)
     again = Operation("b", "create", "w", "g", 0, 1, "fail", error="AlreadyExists", resumed=True)
     assert pairs(false_failures([taken, again], due={"Throttled"})) == {("false failure", "a"), ("false failure", "b")}
-    assert pairs(false_failures([taken, again], due=(), retaken=True)) == {("false failure", "a")}
+    assert pairs(false_failures([taken, again, given], due=(), retaken=True)) == {("false failure", "a")}
     assert false_failures([taken], due={"AlreadyExists"}) == []

@@ -15,7 +15,7 @@ def test_two_files_are_one_history(tmp_path: Path) -> None:
     one, two = tmp_path / "one", tmp_path / "two"
     with Recorder(one) as first, Recorder(two) as second:
         first.invoke("a", "create", "w1", "g")
-        second.invoke("b", "delete", "w2", "g", 7)
+        second.invoke("b", "delete", "w2", "g", number=7)
         second.end("b", "ok")
         first.end("a", "ok", number=8, trace=asdict(Trace(5, 2, 1, 9)))
         second.invoke("c", "create", "w2", "h")

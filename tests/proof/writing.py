@@ -21,6 +21,7 @@ from tests.proof.watching import watching
 __all__ = ["Job", "Order", "Writer", "Writing", "writer"]
 
 DELETED = 0.1
+GIVEN = 0.1
 PARTITIONS = ("g0", "g1")
 RUNS = 3
 """So often, at most, is one create run."""
@@ -95,10 +96,10 @@ class Writer:
 
     def create(self, name: str) -> Writing:
         """Create one entity, and remember it if that is known to have happened."""
-        partition = self._chance.choice(PARTITIONS)
-        step: Any = Create(self._chance.choice(self._strategy.kinds)(partition=partition, id=name))
+        entity, given = self._entity(name)
+        step: Any = Create(entity)
         with watching() as watch:
-            self._recorder.invoke(name, "create", self._name, self._strategy.group(partition))
+            self._recorder.invoke(name, "create", self._name, self._strategy.group(entity.partition), given=given)
             for _ in range(RUNS):
                 try:
                     made = yield step
@@ -115,10 +116,18 @@ class Writer:
                     self.living.append(made)
                     return
 
+    def _entity(self, name: str) -> tuple[Any, bool]:
+        """Make what is to be created, and say whether it brings its number along: one a little above its own last."""
+        kind, partition = self._chance.choice(self._strategy.kinds), self._chance.choice(PARTITIONS)
+        if not self._strategy.given or self._chance.random() >= GIVEN or not self.living:
+            return kind(id=name, partition=partition), False
+        number = self.living[-1].number + self._chance.randrange(1, 20)
+        return kind(id=name, partition=partition, number=number), True
+
     def delete(self, entity: Any) -> Writing:
         """Delete one entity."""
         name = f"delete {entity.id}"
-        self._recorder.invoke(name, "delete", self._name, self._strategy.group(entity.partition), entity.number)
+        self._recorder.invoke(name, "delete", self._name, self._strategy.group(entity.partition), number=entity.number)
         try:
             yield Delete(entity)
         except OutcomeUnknown:
