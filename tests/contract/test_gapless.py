@@ -121,7 +121,7 @@ def test_another_process_in_between(transacting: MakeStore) -> None:
 
 
 def test_another_process_took_the_key_too(transacting: MakeStore) -> None:
-    """Where the number is in the key, an item stands there as well: it is the counter that tells, and the next is tried.
+    """Where the number is in the key, an item stands there too: it is the counter that tells, and the next is tried.
 
     An item that stands beyond the counter, which no create has put there, is in the way all the same.
     """

@@ -16,7 +16,7 @@ import pytest
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
-from singletable import Store
+from singletable import OutcomeUnknown, SequenceContention, Store, Throttled
 from singletable.local import local_client
 from tests.contract.behind import everything, in_threads, session
 from tests.contract.programs import Document
@@ -183,3 +183,34 @@ def test_a_writer_that_crashes_is_seen(clean: Any, job: Job) -> None:
         *(("v.0", "ZeroDivisionError"), ("v.1", "ZeroDivisionError")),
     ]
     assert judged(store, STRATEGIES["sort_key"], [job.path]) == {"false failure"}
+
+
+def test_what_a_second_run_did_not_do_the_first_may_have(job: Job) -> None:
+    """An unknown create stays so where running it again comes to nothing, and not where it is refused."""
+    unknown = OutcomeUnknown("lost", hint="", operation=None)
+    throttled = Throttled("again", hint="", attempts=2)
+    taken = SequenceContention("taken", hint="", attempts=1, seconds=0.0)
+    with Recorder(job.path) as recorder:
+        for name, second in (("a", throttled), ("b", taken)):
+            steps = Writer(STRATEGIES["sort_key"], "w", Certain(), recorder).create(name)
+            next(steps)
+            steps.throw(unknown)
+            with pytest.raises(StopIteration):
+                steps.throw(second)
+        steps = Writer(STRATEGIES["sort_key"], "w", Certain(), recorder).create("c")
+        next(steps)
+        with pytest.raises(StopIteration):
+            steps.throw(throttled)
+    assert [(each.outcome, each.error, each.resumed) for each in read([job.path])] == [
+        ("unknown", "Throttled", True),
+        ("fail", "SequenceContention", True),
+        ("fail", "Throttled", False),
+    ]
+
+
+class Certain(Random):
+    """Chance that always runs an unknown create again."""
+
+    def random(self) -> float:
+        """Give the highest there is."""
+        return 0.99

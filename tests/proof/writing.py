@@ -13,8 +13,8 @@ from pathlib import Path
 from random import Random
 from typing import Any, TypeAlias
 
-from singletable import Create, Delete, OutcomeUnknown, SequenceContention
-from tests.proof.histories import Recorder
+from singletable import Create, Delete, OutcomeUnknown, SequenceContention, ServiceError, Throttled, Unreachable
+from tests.proof.histories import Outcome, Recorder
 from tests.proof.strategies import STRATEGIES, Strategy
 from tests.proof.watching import watching
 
@@ -23,6 +23,9 @@ __all__ = ["Job", "Order", "Writer", "Writing", "writer"]
 DELETED = 0.1
 GIVEN = 0.1
 PARTITIONS = ("g0", "g1")
+UNSENT = (ServiceError, Throttled, Unreachable)
+"""What says of a run that it wrote nothing, and nothing of the run before it."""
+
 RUNS = 3
 """So often, at most, is one create run."""
 
@@ -100,7 +103,7 @@ class Writer:
         step: Any = Create(entity)
         with watching() as watch:
             self._recorder.invoke(name, "create", self._name, self._strategy.group(entity.partition), given=given)
-            for _ in range(RUNS):
+            for run in range(RUNS):
                 try:
                     made = yield step
                 except OutcomeUnknown as unknown:
@@ -109,7 +112,8 @@ class Writer:
                         return
                     step = unknown.operation
                 except Exception as error:  # noqa: BLE001 - the checks judge it
-                    self._recorder.end(name, "fail", trace=asdict(watch.told()), **_facts(error))
+                    outcome: Outcome = "unknown" if run and isinstance(error, UNSENT) else "fail"
+                    self._recorder.end(name, outcome, trace=asdict(watch.told()), **_facts(error))
                     return
                 else:
                     self._recorder.end(name, "ok", number=made.number, trace=asdict(watch.told()))
