@@ -154,7 +154,7 @@ def test_deletes_that_leave_nothing(clean: Any, job: Job, strategy: str, found: 
 
 def test_an_engine_without_atomic_updates(job: Job) -> None:
     """Moto without the lock that `Store.local` puts around it gives one number of a counter to several threads."""
-    job = replace(job, strategy="counter per entity", chance=0.0)
+    job = replace(job, strategy="counter per entity", chance=0.0, count=8)
 
     def run(client: Any, seed: int) -> set[str]:
         each = replace(job, seed=seed, table=f"t{seed}")
