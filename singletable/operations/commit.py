@@ -45,12 +45,13 @@ Endings: TypeAlias = list[Ending[Any]]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Part:
-    """One action of one draft; `hidden` tells those beside the draft's own item."""
+    """One action of one draft; `hidden` tells those beside the draft's own item, `leads` those that it follows from."""
 
     place: int
     action: Action
     judge: Judge[Any]
     hidden: bool
+    leads: bool
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -103,9 +104,10 @@ def token_of(name: str) -> str:
 def _elements(drafts: Sequence[Draft[Any]]) -> list[_Element]:
     found: dict[Hashable, list[_Part]] = {}
     for place, draft in enumerate(drafts):
-        for number, (action, judge) in enumerate(draft.actions):
-            part = _Part(place, action, judge, hidden=number > 0)
-            found.setdefault(_place_of(action.key), []).append(part)
+        parts = [_Part(place, draft.own, draft.refused, hidden=False, leads=False)]
+        parts += [_Part(place, each.action, each.refused, hidden=True, leads=each.leads) for each in draft.beside]
+        for part in parts:
+            found.setdefault(_place_of(part.action.key), []).append(part)
     return [_Element(_merged(parts), tuple(parts)) for parts in found.values()]
 
 
@@ -195,7 +197,7 @@ def _verdicts(drafts: Sequence[Draft[Any]], elements: Sequence[_Element], refusa
                 return every
             if isinstance(verdict, SingleTableError):
                 verdict.__cause__ = refusal.__cause__
-            if isinstance(verdict, Again) and not part.hidden:
+            if part.leads or (isinstance(verdict, Again) and not part.hidden):
                 outdated[part.place] = verdict
             if not isinstance(verdicts.get(part.place), SingleTableError):
                 verdicts[part.place] = verdict

@@ -190,7 +190,8 @@ def draft_under(
     def moved(refusal: Refusal) -> Verdict[E]:
         return unknown(again) if refusal.sent > 1 else claim.taken(claim.line.shown(refusal.item))
 
-    return draft_of_new(mapper, entity, stamp, lost=lost, kept=claim.won, prepared=again, step=Beside(action, moved))
+    step = Beside(action, moved, leads=True)  # where the counter has moved, the key is that of another's number
+    return draft_of_new(mapper, entity, stamp, lost=lost, kept=claim.won, prepared=again, step=step)
 
 
 def _draft_prepared(context: Context, mapper: Mapper[E], entity: E, stamp: Stamp) -> Draft[E]:

@@ -68,10 +68,14 @@ Judge: TypeAlias = Callable[[Refusal], Verdict[T]]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Beside(Generic[T]):
-    """An action on a hidden item, with what it means for the write if its condition fails."""
+    """An action on a hidden item, with what it means for the write if its condition fails.
+
+    `leads`: the write's own item follows from it, so that its verdict counts above the one on that item.
+    """
 
     action: Action
     refused: Judge[T]
+    leads: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,11 +93,6 @@ class Draft(Generic[T]):
     prepared: object
     beside: tuple[Beside[T], ...] = ()
     after: Callable[[], Steps[T]] | None = None
-
-    @property
-    def actions(self) -> tuple[tuple[Action, Judge[T]], ...]:
-        """Every action with its judge, the one on the write's own item first."""
-        return (self.own, self.refused), *((each.action, each.refused) for each in self.beside)
 
     @property
     def alone(self) -> bool:
@@ -120,7 +119,7 @@ def retold(draft: Draft[Any], tell: Callable[[Any], T], operation: object) -> Dr
 
         return judged_beside
 
-    others = tuple(Beside(each.action, beside(each.refused)) for each in draft.beside)
+    others = tuple(Beside(each.action, beside(each.refused), each.leads) for each in draft.beside)
     return Draft(draft.own, lambda item: tell(draft.answer(item)), judged, operation, others)
 
 

@@ -120,6 +120,28 @@ def test_another_process_in_between(transacting: MakeStore) -> None:
     assert client.calls == {"get_item": 1, "transact_write_items": 3}
 
 
+def test_another_process_took_the_key_too(transacting: MakeStore) -> None:
+    """Where the number is in the key, an item stands there too: it is the counter that tells, and the next is tried.
+
+    An item that stands beyond the counter, which no create has put there, is in the way all the same.
+    """
+    store = transacting(books)
+    here, there = sibling(store, client=client_of(store)), sibling(store, client=client_of(store))
+    assert [each.create(Cover(shop="x")).page for each in (here, there, there, here)] == [1, 2, 3, 4]
+    assert here.transact(Create(Cover(shop="x")), Create(Cover(shop="x"))) == (
+        Cover(shop="x", page=5),
+        Cover(shop="x", page=6),
+    )
+    assert there.transact(Create(Cover(shop="x")), Create(Cover(shop="x")))[1].page == 8
+    prepared = there.prepare(Create(Cover(shop="x")))
+    assert here.create(Cover(shop="x")).page == 9
+    with pytest.raises(SequenceContention, match="the number 9, which this create was prepared with"):
+        there.run(prepared)
+    store.put(Cover(shop="x", page=10))
+    with pytest.raises(AlreadyExists):
+        there.create(Cover(shop="x"))
+
+
 def test_threads_and_two_stores(transacting: MakeStore) -> None:
     """Forty numbers by eight threads over two stores are 1 to 40."""
     store = transacting(books)
