@@ -6,6 +6,7 @@ import pytest
 
 from singletable import AutoIncrement, Entity, Field, Key, Store
 from singletable.testing import InterleavingFailed, interleave
+from tests.interleavings.gapless import GAPLESS
 from tests.interleavings.scenes import SCENES, Order, Scene, add, app, explore, numbered, summed, with_accounts
 
 SCHEDULES = 400
@@ -13,7 +14,7 @@ SCHEDULES = 400
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("scene", SCENES, ids=lambda scene: scene.name)
+@pytest.mark.parametrize("scene", [*SCENES, *GAPLESS], ids=lambda scene: scene.name)
 def test_no_order_of_requests_breaks_it(scene: Scene) -> None:
     """What the scene promises holds after every schedule."""
     explored = explore(scene, most=SCHEDULES)
