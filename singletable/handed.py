@@ -18,6 +18,13 @@ from singletable.operations.delete import Delete
 from singletable.operations.get import Get
 from singletable.operations.move import Move
 from singletable.operations.put import Put
+from singletable.operations.sequences import (
+    PeekSequence,
+    ReserveNumbers,
+    ResetSequence,
+    SetSequence,
+    SyncSequence,
+)
 from singletable.operations.standing import Reading
 from singletable.operations.subjects import subject
 from singletable.operations.transact import Transact
@@ -30,6 +37,7 @@ __all__ = ["CursorKey", "Handed", "check_name", "check_table", "flag", "seconds"
 
 STORING = (Create, Put)
 REFERRING = (Get, Update, Delete, Move, Check, Reading)
+LOOKING_AFTER = (PeekSequence, ReserveNumbers, SetSequence, SyncSequence, ResetSequence)
 
 T = TypeVar("T")
 E = TypeVar("E", bound=Entity)
@@ -126,6 +134,8 @@ class Handed:
             self.own(operation.entity)
         elif type(operation) in REFERRING:
             self.ref(operation.ref)
+        elif isinstance(operation, LOOKING_AFTER):
+            self.kind(operation.numbers.entity)
         elif not hasattr(operation, "steps"):
             raise UsageError(f"given {_given(operation)}, wanted an operation", hint="such as Create(entity)")
 

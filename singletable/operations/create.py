@@ -3,7 +3,8 @@
 Theory of operation. A create is one put on condition that nothing stands at its key. An entity whose number is drawn by
 being stored (by sort key, or without gaps) is drafted under the next number of its line; where another writer took it,
 the last one is read again, the draft is made anew and backs off. Within a process one writer at a time tries in a line,
-so that a number costs one request.
+so that a number costs one request. Where a counter is behind what is stored, the key of the number it gives may be
+taken: then the next one is drawn.
 """
 
 from __future__ import annotations
@@ -14,20 +15,20 @@ from typing import Any, Generic, TypeVar
 
 from singletable.entity import Entity, changed
 from singletable.errors import SequenceContention
-from singletable.mapping import Mapper
+from singletable.mapping import Mapper, kind_of_item
 from singletable.operations.actions import Action
 from singletable.operations.carrying import carry_out
 from singletable.operations.context import Context, Stamp
-from singletable.operations.drafts import Beside, Done, Draft, Verdict
-from singletable.operations.drawing import assigned, raised_by, refuse_given
+from singletable.operations.drafts import Again, Beside, Done, Draft, Verdict
+from singletable.operations.drawing import assigned, awaits_key, raised_by, refuse_given
 from singletable.operations.expiring import seen
 from singletable.operations.guards import holding_of, taken
 from singletable.operations.lines import Line, Race, forget_highest, line_of, next_number
 from singletable.operations.writing import absent, already_exists, carries, key_of, unknown, with_create_id
-from singletable.schema import CREATE_ID
+from singletable.schema import CREATE_ID, Model
 from singletable.wire import Item, Refusal, Steps
 
-__all__ = ["Claim", "Create", "draft_claimed", "draft_of_new", "draft_under", "turn_of"]
+__all__ = ["Claim", "Create", "draft_claimed", "draft_drawn", "draft_of_new", "draft_under", "turn_of"]
 
 E = TypeVar("E", bound=Entity)
 
@@ -42,6 +43,8 @@ class Create(Generic[E]):
     entity: E
     stamp: Stamp | None = field(default=None, kw_only=True, repr=False)
     drawn: bool = field(default=False, kw_only=True, repr=False)
+    asked: E | None = field(default=None, kw_only=True, repr=False)
+    """The entity as it was given, where its key holds a counter number that was drawn for this create."""
 
     def steps(self, context: Context) -> Steps[E]:
         """Draw the missing numbers, then send one conditional PutItem (by sort key: until a number is free)."""
@@ -53,8 +56,12 @@ class Create(Generic[E]):
             return self
         self.check(context)
         yield from raised_by(context, [self.entity])
-        entity = yield from assigned(context, context.mapper(type(self.entity)), self.entity)
-        return replace(self, entity=entity, drawn=True)
+        return self.numbered(context, (yield from assigned(context, context.mapper(type(self.entity)), self.entity)))
+
+    def numbered(self, context: Context, entity: E) -> Create[E]:
+        """Give the create of the entity with its counter numbers."""
+        asked = self.entity if awaits_key(context.model(type(entity)), self.entity) else None
+        return replace(self, entity=entity, drawn=True, asked=asked)
 
     def check(self, context: Context) -> None:
         """Raise what makes it impossible, before a number is drawn."""
@@ -74,6 +81,8 @@ class Create(Generic[E]):
     def draft(self, context: Context, stamp: Stamp) -> Steps[Draft[E]]:
         """Draft the put, reading the last number where one is needed and not known."""
         mapper = context.mapper(type(self.entity))
+        if self.asked is not None:
+            return (yield from draft_drawn(context, mapper, self.entity, self.asked, stamp))
         if turn_of(context, self.entity) is None:
             return _draft_prepared(context, mapper, self.entity, stamp)
         return (yield from draft_claimed(context, mapper, self.entity, stamp))
@@ -115,7 +124,7 @@ def draft_of_new(
     def refused(refusal: Refusal) -> Verdict[E]:
         if carries(refusal, CREATE_ID, stamp.id):
             return Done(answer(None))
-        if refusal.sent > 1:
+        if refusal.sent > 1 and not _is_never_ours(mapper.model, refusal.item):
             return unknown(prepared)
         told = seen(mapper.model.table, refusal, stamp.now)
         return already_exists(mapper, told.item) if lost is None else lost(told)
@@ -128,6 +137,41 @@ def draft_of_new(
         prepared=prepared,
         beside=(*taken(mapper.model, key, holding_of(mapper.model, entity, item), stamp), *([step] if step else [])),
     )
+
+
+def _is_never_ours(model: Model, item: Item | None) -> bool:
+    """Say whether what stands at the key shows that a create was not carried out, however often it was sent.
+
+    Where deleted numbers leave tombstones, a key that an item once had is never another create's.
+    """
+    return model.leaves_tombstones and item is not None and CREATE_ID in item and kind_of_item(model, item) != "gone"
+
+
+def draft_drawn(
+    context: Context, mapper: Mapper[E], entity: E, asked: E, stamp: Stamp, *, tried: int = 1
+) -> Steps[Draft[E]]:
+    """Draft the put of an entity whose key holds a counter number; where that key is taken, under the next number.
+
+    `asked` is the entity as it was given. AlreadyExists where as many numbers as the field has attempts were taken.
+    """
+    if turn_of(context, entity) is not None:
+        return (yield from draft_claimed(context, mapper, entity, stamp))
+    attempts = min(number.options.attempts for number in mapper.model.numbers)
+
+    def again() -> Steps[Draft[E]]:
+        fresh = yield from assigned(context, mapper, asked)
+        return (yield from draft_drawn(context, mapper, fresh, asked, stamp, tried=tried + 1))
+
+    def lost(refusal: Refusal) -> Verdict[E]:
+        if tried < attempts:
+            return Again(0.0, again)
+        error = already_exists(mapper, refusal.item)
+        error.hint = (
+            f"{tried} numbers in a row are taken: store.sequence({mapper.model.name}).sync() raises the counter"
+        )
+        return error
+
+    return draft_of_new(mapper, entity, stamp, lost=lost)
 
 
 def draft_claimed(

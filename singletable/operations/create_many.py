@@ -52,7 +52,7 @@ class CreateMany(Generic[E]):
 
     def _write(self, context: Context, made: list[E], place: int) -> Callable[[], Steps[None]]:
         def steps() -> Steps[None]:
-            made[place] = yield from Create(made[place], drawn=True).steps(context)
+            made[place] = yield from Create(self.entities[place]).numbered(context, made[place]).steps(context)
 
         return steps
 

@@ -24,7 +24,7 @@ from singletable.operations.sending import CONDITION_FAILED, send
 from singletable.schema import Model
 from singletable.wire import Call, Exclusive, Refusal, Steps
 
-__all__ = ["assigned", "assigned_all", "drawn_from", "issued", "raised", "raised_by", "refuse_given"]
+__all__ = ["assigned", "assigned_all", "awaits_key", "drawn_from", "issued", "raised", "raised_by", "refuse_given"]
 
 E = TypeVar("E", bound=Entity)
 
@@ -55,6 +55,12 @@ def _assign(context: Context, model: Model, number: Numbering, entities: list[E]
         drawn = yield from issued(context, model, number, values, len(positions))
         for position, value in zip(positions, drawn, strict=True):
             entities[position] = changed(entities[position], {name: value})
+
+
+def awaits_key(model: Model, entity: Entity) -> bool:
+    """Say whether a counter number is still to be drawn that stands in the entity's primary key."""
+    missing = (number.name for number in model.numbers if not number.claims and number.name not in entity.__dict__)
+    return any(name in model.primary.parts for name in missing)
 
 
 def refuse_given(model: Model, entity: Entity) -> None:

@@ -1,8 +1,9 @@
 """Storing an entity in place of what stands there of its own kind.
 
-Theory of operation. A put is one PutItem on condition that nothing or an item of the same entity stands at the key. It
-can be repeated, so it needs no mark, except where a condition of the caller's is judged: then the item carries the id
-of the write (`_w`), by which a put that was sent again recognises its own first try.
+Theory of operation. A put is one PutItem on condition that nothing or an item of the same entity stands at the key. One
+whose key holds a number that is only now drawn is a create: what a fresh number names is not replaced. A put can be
+repeated, so it needs no mark, except where a condition of the caller's is judged: then the item carries the id of the
+write (`_w`), by which a put that was sent again recognises its own first try.
 """
 
 from __future__ import annotations
@@ -20,9 +21,9 @@ from singletable.mapping import Mapper, kind_of_item
 from singletable.operations.actions import Action, Returning
 from singletable.operations.carrying import carry_out
 from singletable.operations.context import Context, Stamp, backoff
-from singletable.operations.create import draft_claimed, turn_of
+from singletable.operations.create import draft_drawn, turn_of
 from singletable.operations.drafts import Again, Beside, Done, Draft, Verdict
-from singletable.operations.drawing import assigned
+from singletable.operations.drawing import assigned, awaits_key
 from singletable.operations.expiring import has_expired, judged_alive, seen
 from singletable.operations.guards import Shift, as_held, holding_of, taken
 from singletable.operations.lines import forget_highest
@@ -69,6 +70,8 @@ class Put(Generic[E]):
     returning: Kept = "new"
     stamp: Stamp | None = field(default=None, kw_only=True, repr=False)
     drawn: bool = field(default=False, kw_only=True, repr=False)
+    asked: E | None = field(default=None, kw_only=True, repr=False)
+    """The entity as it was given, where its key holds a counter number that was drawn for this put."""
 
     def __post_init__(self) -> None:
         chosen("put(returning=)", self.returning, KEPT)
@@ -84,17 +87,21 @@ class Put(Generic[E]):
         if self.drawn:
             return self
         self.check(context)
-        entity = yield from assigned(context, context.mapper(type(self.entity)), self.entity)
-        return replace(self, entity=entity, drawn=True)
+        return self.numbered(context, (yield from assigned(context, context.mapper(type(self.entity)), self.entity)))
+
+    def numbered(self, context: Context, entity: E) -> Put[E]:
+        """Give the put of the entity with its counter numbers."""
+        asked = self.entity if awaits_key(context.model(type(entity)), self.entity) else None
+        return replace(self, entity=entity, drawn=True, asked=asked)
 
     def check(self, context: Context) -> None:
         """Raise what makes it impossible, before a number is drawn."""
         mapper = context.mapper(type(self.entity))
         mapper.check(self.entity)
-        number = mapper.model.claimed_number
-        if self.when is not None and number is not None and number.name not in self.entity.__dict__:
+        missing = [number.name for number in mapper.model.numbers if number.name not in self.entity.__dict__]
+        if self.when is not None and (awaits_key(mapper.model, self.entity) or self.turn(context) is not None):
             raise UsageError(
-                f"put(when=) of a {mapper.model.name} without {number.name!r}: a new number has no item to judge",
+                f"put(when=) of a {mapper.model.name} without {missing[0]!r}: a new number has no item to judge",
                 hint="leave when= out, or put an entity that has its number",
             )
 
@@ -110,8 +117,9 @@ class Put(Generic[E]):
     def draft(self, context: Context, stamp: Stamp) -> Steps[Draft[E]]:
         """Draft the put; of an entity without the number it claims, as a create."""
         mapper = context.mapper(type(self.entity))
-        if self.turn(context) is not None:
-            draft = yield from draft_claimed(context, mapper, self.entity, stamp)
+        if self.asked is not None or self.turn(context) is not None:
+            asked = self.entity if self.asked is None else self.asked
+            draft = yield from draft_drawn(context, mapper, self.entity, asked, stamp)
             return _in_place_of_nothing(draft) if self.returning == "old" and not stamp.shared else draft
         return _Replacing(context, mapper, replace(self, stamp=stamp, drawn=True), stamp).first()
 

@@ -252,13 +252,12 @@ class ResetSequence:
         """Send one DeleteItem; of a counter that was adopted, one UpdateItem that removes its attribute."""
         counter = self.numbers.counter(context, "reset")
         params: dict[str, Any] = {"TableName": context.table, "Key": counter.item_key}
+        params |= {"ConditionExpression": "attribute_exists(#last)"}
+        params |= {"ExpressionAttributeNames": {"#last": counter.attribute}}
         if self.numbers.number(context).adopts:
-            names = {"#last": counter.attribute}
-            params |= {"UpdateExpression": "REMOVE #last", "ExpressionAttributeNames": names}
-            params |= {"ConditionExpression": "attribute_exists(#last)"}
-            yield from _unless_gone(context, Call("update_item", params))
+            yield from _unless_gone(context, Call("update_item", params | {"UpdateExpression": "REMOVE #last"}))
         else:
-            yield from send(context, Call("delete_item", params))
+            yield from _unless_gone(context, Call("delete_item", params))
         self.numbers.forget(context)
 
 

@@ -129,8 +129,7 @@ def _begun(context: Context, operations: Sequence[Any]) -> Steps[tuple[Any, ...]
     yield from raised_by(context, [write.entity for write in waiting.values() if type(write) is Create])
     entities = yield from drawn(context, [write.entity for write in waiting.values()])
     made = {
-        place: replace(write, entity=entity, drawn=True)
-        for (place, write), entity in zip(waiting.items(), entities, strict=True)
+        place: write.numbered(context, entity) for (place, write), entity in zip(waiting.items(), entities, strict=True)
     }
     return tuple(made.get(place, write) for place, write in enumerate(operations))
 

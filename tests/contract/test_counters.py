@@ -6,12 +6,14 @@ import pytest
 
 from singletable import (
     AutoIncrement,
+    Create,
     Entity,
     Field,
     FieldValueError,
     Key,
     KeyPartError,
     NumberNotAssigned,
+    Put,
     Sequence,
     SequenceExhausted,
     Table,
@@ -106,6 +108,27 @@ def test_a_counter_of_a_partition_counts_for_itself(backend: MakeStore) -> None:
     }
     assert [comment.n for comment in store.query(Comment.key(post="a"))] == [1, 2, 3]
     assert store.count(Comment.key(post="b")) == 1
+
+
+def test_a_counter_that_is_behind_overwrites_nothing(backend: MakeStore) -> None:
+    """Whoever draws the number of a key that is taken draws on, by every verb that makes one item."""
+    store = backend(forge)
+    for number in (1, 2, 4, 7):
+        store.put(Invoice(invoice_no=number, total=100))
+    assert store.create(Invoice(total=1)).invoice_no == 3
+    assert store.put(Invoice(total=2)).invoice_no == 5
+    assert [made.invoice_no for made in store.create_many([Invoice(total=3), Invoice(total=4)])] == [6, 8]
+    totals = {each.invoice_no: each.total for each in store.scan(Invoice)}
+    assert totals == {1: 100, 2: 100, 3: 1, 4: 100, 5: 2, 6: 3, 7: 100, 8: 4}
+
+
+def test_a_counter_that_is_behind_in_a_transaction(transacting: MakeStore) -> None:
+    """A transaction draws on for the items whose keys are taken, and the others keep their numbers."""
+    store = transacting(forge)
+    store.put(Invoice(invoice_no=2, total=100))
+    made = store.transact(Create(Invoice(total=1)), Put(Invoice(total=2)), Create(Invoice(total=3)))
+    assert [invoice.invoice_no for invoice in made] == [1, 4, 3]
+    assert store.one(Invoice.at(invoice_no=2)).total == 100
 
 
 def test_a_deleted_counter_number_does_not_come_again(backend: MakeStore) -> None:

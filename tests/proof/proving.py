@@ -164,8 +164,6 @@ def judge(
 ) -> list[Violation]:
     """Check all that a strategy promises of a history and the rows that are left."""
     due = {*DUE, *RACES} if strategy.races else {*DUE}
-    if strategy.given:
-        due.add("AlreadyExists")  # a number brought along may be one that is drawn, and not yet stored
     if strategy.max_value < HIGHEST:
         due.add("SequenceExhausted")
     found = duplicates(operations, rows)

@@ -56,6 +56,14 @@ from singletable.operations.page import TakePage
 from singletable.operations.put import Put
 from singletable.operations.query import Count, Pages, ReadPage, request
 from singletable.operations.scan import Scan
+from singletable.operations.sequences import (
+    NumbersOf,
+    PeekSequence,
+    ReserveNumbers,
+    ResetSequence,
+    SetSequence,
+    SyncSequence,
+)
 from singletable.operations.standing import Reading
 from singletable.operations.tables import CreateTable, DeleteTable, DiffTable
 from singletable.operations.transact import Transact
@@ -321,6 +329,7 @@ class Home(Collection, pk="#USER#{user_id}"):
 
 ORDER, LINE = Order(user_id="u1"), Line(user_id="u1", order_id=7, line_no=1)
 REF, QUERY = Order.at(user_id="u1", order_id=7), Order.key(user_id="u1")
+NUMBERS = NumbersOf(Order, "order_id", {"user_id": "u1"})
 
 OPERATIONS: Mapping[str, Any] = {
     "Get": Get(REF),
@@ -340,6 +349,11 @@ OPERATIONS: Mapping[str, Any] = {
     "Assign": Assign(ORDER),
     "Prepare": Prepare(Create(ORDER)),
     "Reading": Reading(REF),
+    "PeekSequence": PeekSequence(NUMBERS),
+    "ReserveNumbers": ReserveNumbers(NUMBERS, 1),
+    "SetSequence": SetSequence(NUMBERS, 1),
+    "SyncSequence": SyncSequence(NUMBERS),
+    "ResetSequence": ResetSequence(NUMBERS),
     "GetMany": GetMany((REF,)),
     "PutMany": PutMany((LINE,)),
     "CreateMany": CreateMany((ORDER,)),

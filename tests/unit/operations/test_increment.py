@@ -68,6 +68,20 @@ class TestSortKey:
         line = {"PK": {"S": "#USER#u1"}, "SK": {"S": "#ORDER#0000000000000000007#LINE#0000000000000000003"}}
         assert play(Create(NEW).steps(context()), {"Items": [line]}, {})[0].order_id == 8
 
+    def test_a_race_that_was_surely_lost(self) -> None:
+        """Sent twice, a create finds another's order at its key: ours never stood there, or there were a tombstone."""
+        other = {**order_item(1), "_c": {"S": "of-another"}}
+        taken = condition_failed(other, sent=2)
+        made, calls = play(Create(NEW).steps(context()), highest(None), taken, highest(1), {})
+        assert made.order_id == 2
+        assert [call.method for call in calls] == ["query", "put_item"] * 2
+
+    @pytest.mark.parametrize("item", [order_item(1), tombstone(1), {**tombstone(1), "_c": {"S": "x"}}])
+    def test_a_race_that_may_have_been_won(self, item: Any) -> None:
+        """What no create of ours wrote, or what was deleted since, tells nothing of a create that was sent twice."""
+        with pytest.raises(OutcomeUnknown):
+            play(Create(NEW).steps(context()), highest(None), condition_failed(item, sent=2))
+
     def test_one_writer_of_a_process_at_a_time(self) -> None:
         """The race is run under a lock of the table, the partition and the range."""
         player = Player(highest(None), {})
@@ -216,12 +230,29 @@ class TestCounter:
         assert caught.value.max_value == 100
         assert [call.method for call in player.calls] == ["update_item", "update_item"]
 
-    def test_a_taken_number_is_said(self) -> None:
-        """Where another item stands at the number drawn, the create is refused: a counter is never guessed on."""
-        player = Player(raised(3), condition_failed({"PK": {"S": "#INVOICE#3"}}))
-        with pytest.raises(AlreadyExists):
+    def test_a_taken_number_is_passed_over(self) -> None:
+        """Where another item stands at the number drawn, the counter is asked again: it is never guessed on."""
+        taken = condition_failed({"PK": {"S": "#INVOICE#3"}})
+        made, calls = play(Create(Invoice(total=5)).steps(context()), raised(3), taken, raised(4), {})
+        assert made.number == 4
+        assert [call.method for call in calls] == ["update_item", "put_item"] * 2
+
+    def test_taken_numbers_are_said_in_the_end(self) -> None:
+        """After as many numbers as the field has attempts the create is refused, with what would help."""
+        tries = [
+            answer for n in range(1, 17) for answer in (raised(n), condition_failed({"PK": {"S": f"#INVOICE#{n}"}}))
+        ]
+        player = Player(*tries)
+        with pytest.raises(AlreadyExists, match=r"16 numbers in a row are taken: store\.sequence\(Invoice\)\.sync"):
             player.play(Create(Invoice(total=5)).steps(context()))
-        assert len(player.calls) == 2
+        assert len(player.calls) == 32
+
+    def test_a_put_replaces_nothing_under_a_number_it_drew(self) -> None:
+        """A put whose key holds a number that was drawn just now is a create."""
+        taken = condition_failed({"PK": {"S": "#INVOICE#3"}, "_et": {"S": "invoice"}})
+        made, calls = play(Put(Invoice(total=5)).steps(context()), raised(3), taken, raised(4), {})
+        assert made.number == 4
+        assert calls[1].params["ConditionExpression"] == "attribute_not_exists (#0)"
 
     def test_a_partitions_counter_that_is_there(self) -> None:
         """A counter for each partition stands in it, before its items; it steps as the field says."""

@@ -33,6 +33,14 @@ from singletable.operations.page import TakePage
 from singletable.operations.put import Put
 from singletable.operations.query import Count, Pages, ReadPage
 from singletable.operations.scan import Scan, ScanPage
+from singletable.operations.sequences import (
+    NumbersOf,
+    PeekSequence,
+    ReserveNumbers,
+    ResetSequence,
+    SetSequence,
+    SyncSequence,
+)
 from singletable.operations.shape import index_definition
 from singletable.operations.standing import Reading
 from singletable.operations.tables import CreateTable, DeleteTable, DiffTable
@@ -50,6 +58,7 @@ ANNE = Member(member_id="ann", email="a@b.c")
 ANNE_AT = Member.at(member_id="ann")
 ORDERS = Order.key(user_id="u1")
 gsi2 = GlobalIndex("GSI2")
+INVOICES = NumbersOf(Invoice, "number", {})
 
 
 class Home(Collection, pk="#USER#{user_id}"):
@@ -108,6 +117,12 @@ OPERATIONS: list[Callable[[], Any]] = [
     lambda: Delete(ANNE_AT),
     lambda: Guard(ANNE_AT),
     lambda: BackfillUnique(Member),
+    lambda: PeekSequence(INVOICES),
+    lambda: ReserveNumbers(INVOICES, 2),
+    lambda: SetSequence(INVOICES, 7),
+    lambda: SyncSequence(INVOICES),
+    lambda: SyncSequence(NumbersOf(Ticket, "number", {"repo": "r"})),
+    lambda: ResetSequence(INVOICES),
     lambda: Gather(Home.of(user_id="u1")),
     lambda: CreateTable(shop),
     lambda: DiffTable(shop),
