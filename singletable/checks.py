@@ -6,11 +6,11 @@ Every error prints a witness, two concrete items that would meet, and the way ou
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import permutations, product
 
-from singletable.errors import KeyClash, RangeClash, TagClash
+from singletable.errors import DeclarationError, KeyClash, RangeClash, TagClash
 from singletable.keys import (
     DELIMITER,
     BoundTemplate,
@@ -24,12 +24,14 @@ from singletable.keys import (
 from singletable.keys.clash import Clash, Form, Slot, clashes, reaches, same_key
 from singletable.keys.language import Language
 from singletable.layouts import Layout
+from singletable.numbering import Numbering
 
 __all__ = [
     "Claim",
     "check_adopted",
     "check_claims",
     "check_counter_names",
+    "check_gapless",
     "check_tags",
     "check_told_apart",
     "example_of",
@@ -112,6 +114,22 @@ def check_counter_names(names: Iterable[tuple[str, str]]) -> None:
                 f"{other} and {owner} would count with one counter, {name!r}",
                 hint="give the Sequence another name; to share the counter, let the field draw from that Sequence too",
                 witness=(other, owner),
+            )
+
+
+def check_gapless(fields: Iterable[tuple[str, Numbering]]) -> None:
+    """Raise DeclarationError where fields share a Sequence and only some are gapless: the others would make gaps."""
+    groups: dict[Hashable, list[tuple[str, Numbering]]] = {}
+    for name, number in fields:
+        if number.options.sequence is not None:
+            groups.setdefault(number.options.sequence, []).append((name, number))
+    for group in groups.values():
+        gaps = next((name for name, number in group if not number.options.gapless), None)
+        whole = next((name for name, number in group if number.options.gapless), None)
+        if gaps is not None and whole is not None:
+            raise DeclarationError(
+                f"{whole} and {gaps} draw from one Sequence, and only {whole} is gapless",
+                hint=f"say gapless=True for both, or let {whole} draw from a Sequence of its own",
             )
 
 

@@ -18,6 +18,7 @@ from singletable.checks import (
     check_adopted,
     check_claims,
     check_counter_names,
+    check_gapless,
     check_tags,
     check_told_apart,
     reaches_any,
@@ -248,6 +249,7 @@ class Table:
         primary = [self._claim(model, model.primary) for model in models]
         check_claims(primary, told_apart=self.tag is not None and self.untagged is None)
         check_counter_names(_counter_names(models))
+        check_gapless((f"{model.name}.{number.name}", number) for model in models for number in model.numbers)
         if self.tag is not None:
             own = self.pks + self.sks
             counters = [(model.name, key) for model in models for key in adopted_keys(model.numbers, own)]

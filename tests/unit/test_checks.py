@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from singletable.entity import Entity
-from singletable.errors import KeyClash, RangeClash, TagClash, UnresolvedName
+from singletable.errors import DeclarationError, KeyClash, RangeClash, TagClash, UnresolvedName
 from singletable.fields import Field
 from singletable.increments import AutoIncrement, Sequence
 from singletable.indexes import GlobalIndex
@@ -269,3 +269,18 @@ class TestCounters:
         ]
         table.check()
         assert len(kept) == 2
+
+    def test_a_sequence_that_is_gapless_for_one(self) -> None:
+        """Two that share a Sequence are both gapless or neither: one that wastes numbers makes gaps for the other."""
+        for on in (True, False):
+            table = Table("shared")
+            kept = [
+                counted("E1", table, AutoIncrement(Sequence("n"), gapless=True), Key(pk="#A#{u}", sk="#A")),
+                counted("E2", table, AutoIncrement(Sequence("n"), gapless=on), Key(pk="#B#{u}", sk="#B")),
+            ]
+            if on:
+                table.check()
+                continue
+            with pytest.raises(DeclarationError, match=r"E1\.m and E2\.m draw from one Sequence, and only E1\.m is"):
+                table.check()
+            assert len(kept) == 2
