@@ -189,6 +189,19 @@ def _creates(store: Store) -> Iterator[object]:
     yield caught.value.existing
 
 
+def _numbers(store: Store) -> Iterator[object]:
+    tickets, comments = store.sequence(Ticket), store.sequence(Comment, user_id="u1")
+    assert (tickets.peek(), comments.sync(), tickets.reserve(2)) == (1, 1, range(2, 4))
+    tickets.set(9)
+    comments.reset()
+    yield store.create(Ticket(note=A))
+    assert (tickets.peek(), comments.peek()) == (10, None)
+    assert store.sequence(Order, user_id="u1").peek() == 2
+    store.sequence(Visit, user_id="u1").reset()
+    with pytest.raises(UsageError, match="sees only what stands in its scope"):
+        tickets.sync()
+
+
 VERBS: Mapping[str, Case] = {
     "get": lambda store: [store.get(ANN), store.get(FIRST, consistent=True), store.get(User.at(user_id="none"))],
     "one": lambda store: [store.one(ANN)],
@@ -210,6 +223,7 @@ VERBS: Mapping[str, Case] = {
     "create_many": lambda store: store.create_many([*fresh(A), *fresh(A)]),
     "delete_many": _many_deletes,
     "run": lambda store: [store.run(Get(ANN))],
+    "sequence": _numbers,
 }
 """What each verb does for one tenant."""
 
