@@ -284,7 +284,13 @@ class _Tries(Generic[E]):
                 hint="store.get(...) reads it; running error.operation again does not do it twice",
                 operation=self._update,
             ) from error
-        return self._mapper.read(answer.get("Item"))
+        found = self._mapper.read(answer.get("Item"))
+        if found is None:
+            raise NotFound(
+                f"{self._mapper.model.name} was updated, and another writer has deleted it since",
+                hint="nothing is to be done again; with returning=None the update reads nothing afterwards",
+            )
+        return found
 
     def _judged(self, refusal: Refusal, before: Standing | None) -> Verdict[E | None]:
         model = self._mapper.model

@@ -18,13 +18,24 @@ from singletable.errors import (
 )
 from singletable.fields import Field
 from singletable.increments import AutoIncrement
-from singletable.mapping import from_item
+from singletable.mapping import from_item, to_item
 from singletable.operations.changing import changes_of
 from singletable.operations.update import Update
 from singletable.patterns import Key
 from singletable.schema import Table, model_of
 from tests.unit.operations.playing import NAME, Player, condition_failed, context, lost, play, to_run_again
-from tests.unit.operations.shop import PLACED, Invoice, Order, Parcel, User, gsi1, order_item, tombstone, user_item
+from tests.unit.operations.shop import (
+    PLACED,
+    Invoice,
+    Member,
+    Order,
+    Parcel,
+    User,
+    gsi1,
+    order_item,
+    tombstone,
+    user_item,
+)
 
 ANN = User(user_id="u1", name="Ann")
 AT = User.at(user_id="u1")
@@ -311,3 +322,10 @@ class TestChanges:
         """A change made with another entity's field that this one does not have is refused."""
         with pytest.raises(UnknownField, match="another class"):
             Update(AT, Order.status.set("PAID"))
+
+
+def test_what_a_transaction_updated_may_be_deleted_since() -> None:
+    """The update of a unique value reads the new item afterwards: what is gone by then is told, not given as None."""
+    item = to_item(Member(member_id="ann", email="a@b.c"))
+    with pytest.raises(NotFound, match="was updated, and another writer has deleted it since"):
+        play(Update(Member.at(member_id="ann"), Member.email.set("n@b.c")).steps(context()), {"Item": item}, {}, {})
