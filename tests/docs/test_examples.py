@@ -1,4 +1,4 @@
-"""The pages as programs: every Python block of the README and of `docs/` is run, in order, page by page.
+"""The pages as programs: every Python block of the README, of `docs/` and of `docs/zh/` is run, in order, page by page.
 
 The blocks of one page share one namespace, as a reader would type them. A block that begins with `>>>` is a doctest:
 what it shows is compared with what comes out. `<!-- not run: reason -->` above a block leaves it out.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import doctest
 import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -18,8 +19,10 @@ from typing import Any
 
 import boto3
 import pytest
+from click.testing import CliRunner
 
 from singletable import Key, Store, TableMissing, evolve, from_item, to_item
+from singletable.cli.app import app
 from tests.engines import PROJECT
 
 README = PROJECT / "README.md"
@@ -27,10 +30,13 @@ ASYNCIO, PYNAMODB = "async.md", "from-pynamodb.md"
 ON_A_SERVER = (ASYNCIO, PYNAMODB)
 """The pages that the embedded engine cannot answer."""
 
-PAGES = tuple(sorted((PROJECT / "docs").glob("*.md")))
+DOCS = PROJECT / "docs"
+CHINESE = tuple(sorted((DOCS / "zh").glob("*.md")))
+PAGES = (*sorted(DOCS.glob("*.md")), *CHINESE)
 BLOCK = re.compile(
     r"^(?:<!-- not run: (?P<reason>[^>]+) -->\n\n?)?```python\n(?P<code>.*?)^```$", re.DOTALL | re.MULTILINE
 )
+COMMAND = re.compile(r"^\$ singletable counter (?P<words>.+)\n(?P<shown>(?:[^$`\n].*\n)*)", re.MULTILINE)
 FLAGS = doctest.ELLIPSIS | doctest.DONT_ACCEPT_TRUE_FOR_1
 ERROR = "singletable.errors."
 
@@ -61,6 +67,17 @@ def blocks_of(page: Path) -> Iterator[Block]:
     for found in BLOCK.finditer(text):
         line = text.count("\n", 0, found.start("code")) + 1
         yield Block(page, line, found["code"], found["reason"])
+
+
+def commands_of(page: Path) -> list[tuple[str, str]]:
+    """Give the `singletable counter` commands of a page, each with what it is to print."""
+    text = page.read_text(encoding="utf-8")
+    return [(found["words"], found["shown"]) for found in COMMAND.finditer(text)]
+
+
+def called(page: Path) -> str:
+    """Name a page: its path below `docs`, or its name where it stands elsewhere."""
+    return page.relative_to(DOCS).as_posix() if page.is_relative_to(DOCS) else page.name
 
 
 def run_page(page: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
@@ -144,7 +161,7 @@ def _item(readme: Mapping[str, Any], **parts: object) -> dict[str, dict[str, Any
     return item
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if page.name not in ON_A_SERVER], ids=lambda page: page.name)
+@pytest.mark.parametrize("page", [page for page in PAGES if page.name not in ON_A_SERVER], ids=called)
 def test_a_page_runs_as_written(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every Python block of the page runs, in order, and prints what the page shows."""
     run_page(page, monkeypatch)
@@ -165,6 +182,24 @@ def test_the_page_from_pynamodb_runs_on_a_server(page_on_dynoxide: str, monkeypa
     store.delete_table()
 
 
+@pytest.mark.parametrize("page", [page for page in PAGES if commands_of(page)], ids=called)
+def test_commands_print_what_the_page_shows(page: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each `singletable counter` command of a page prints what stands below it; `shop` is the page itself."""
+    run_page(page, monkeypatch)
+    monkeypatch.setitem(sys.modules, "shop", sys.modules[f"page_{page.stem}"])
+    for words, shown in commands_of(page):
+        result = CliRunner().invoke(app, ["counter", *shlex.split(words)])
+        assert (result.exit_code, result.output) == (0, shown)
+
+
+@pytest.mark.parametrize("page", CHINESE, ids=called)
+def test_a_chinese_page_shows_the_same_code(page: Path) -> None:
+    """A page in Chinese has the code of the English page of its name, block by block."""
+    english = DOCS / page.name
+    assert [block.code for block in blocks_of(page)] == [block.code for block in blocks_of(english)]
+    assert commands_of(page) == commands_of(english)
+
+
 def test_the_pytest_example_passes(tmp_path: Path) -> None:
     """The fixture and the test that the page shows are found by pytest, and pass."""
     declared, *_, example = (block.code for block in blocks_of(PROJECT / "docs" / "local.md"))
@@ -176,7 +211,7 @@ def test_the_pytest_example_passes(tmp_path: Path) -> None:
     assert (ran.returncode, ran.stdout.splitlines()[-1].split(" in ")[0]) == (0, "1 passed"), ran.stdout
 
 
-@pytest.mark.parametrize("page", [README, *PAGES], ids=lambda page: page.name)
+@pytest.mark.parametrize("page", [README, *PAGES], ids=called)
 def test_links_have_a_text(page: Path) -> None:
     """No link leaves its text to Sphinx: where the page is read as it is, nothing would be seen of it."""
     assert "[](" not in page.read_text(encoding="utf-8")
