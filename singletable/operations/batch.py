@@ -2,9 +2,10 @@
 
 Theory of operation. A batch cannot refuse to overwrite, so entities whose safety rests on a condition are not put in
 one: a put of those is refused here, and a delete is sent singly. That is the case for an entity whose deleted numbers
-stay taken (its delete is the put of a tombstone), where keys are raw or rows untagged: there another program's item
-may stand at the key, which the guard of a single delete spares; and where kinds of an abstract base share their key.
-Everywhere else the key itself is the entity's own.
+stay taken (its delete is the put of a tombstone), where keys are raw or rows untagged: there another program's item may
+stand at the key, which the guard of a single delete spares; and where kinds of an abstract base share their key.
+Everywhere else the key itself is the entity's own. A key with a number that is only now drawn is not yet: the counter
+may be behind what is stored, so such entities are created singly.
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ from singletable.entity import Entity, changed
 from singletable.errors import UsageError
 from singletable.mapping import provisional
 from singletable.operations.context import Context, in_parallel
+from singletable.operations.create import Create
 from singletable.operations.delete import Delete
+from singletable.operations.drawing import awaits_key
 from singletable.operations.many import (
     BATCH_ITEMS,
     Progress,
@@ -46,6 +49,8 @@ E = TypeVar("E", bound=Entity)
 class PutMany(Generic[E]):
     """Store many entities, replacing what stands at their keys, and give them back with their counter numbers.
 
+    What a number names that is only now drawn is never replaced: those whose keys hold one are created, each by itself.
+
     UsageError before anything is sent for two entities with one key and for a class numbered by sort key, Unprocessed
     with the list of what is not known to be stored. `progress` is called as batches end.
     """
@@ -54,7 +59,7 @@ class PutMany(Generic[E]):
     progress: Progress | None = None
 
     def steps(self, context: Context) -> Steps[tuple[E, ...]]:
-        """Draw missing numbers, then send batches of 25, several at a time."""
+        """Draw missing numbers, then send batches of 25, and single puts of fresh numbers, several at a time."""
         for kind in dict.fromkeys(type(entity) for entity in self.entities):
             _check_kind(context, context.model(kind))
         if any(map(awaits_number, self.entities)):
@@ -62,14 +67,26 @@ class PutMany(Generic[E]):
         numbered = yield from drawn(context, self.entities)
         now = context.clock()
         made = [_stamped(context, entity, now) for entity in numbered]
-        requests = [{"PutRequest": {"Item": _item(context, entity)}} for entity in made]
         check_distinct(context, made)
-        tally = Tally(len(made), self.progress)
-        left = yield from in_parallel(
-            context, [batch.steps(context) for batch in _batches(context, made, requests, tally)]
-        )
+        tally, fresh = Tally(len(made), self.progress), self._fresh(context)
+        requests = {
+            at: {"PutRequest": {"Item": _item(context, entity)}} for at, entity in enumerate(made) if at not in fresh
+        }
+        flows = [batch.steps(context) for batch in _batches(context, made, requests, tally)]
+        flows += [one_by_one(tally, {at: self._creating(context, made, at)}) for at in fresh]
+        left = yield from in_parallel(context, flows)
         settle(left, made, "stored", made)
         return tuple(made)
+
+    def _fresh(self, context: Context) -> set[int]:
+        """Give the places of those whose keys hold a number that is drawn now."""
+        return {at for at, each in enumerate(self.entities) if awaits_key(context.model(type(each)), each)}
+
+    def _creating(self, context: Context, made: list[E], at: int) -> Callable[[], Steps[None]]:
+        def steps() -> Steps[None]:
+            made[at] = yield from Create(self.entities[at]).numbered(context, made[at]).steps(context)
+
+        return steps
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,9 +119,11 @@ class DeleteMany:
         settle(left, tuple(given.values()), "deleted")
 
 
-def _batches(context: Context, entities: list[E], requests: list[dict[str, Any]], tally: Tally) -> list[WriteBatch]:
+def _batches(
+    context: Context, entities: list[E], requests: Mapping[int, dict[str, Any]], tally: Tally
+) -> list[WriteBatch]:
     """Cut the requests into batches."""
-    parts = slices(list(enumerate(requests)), BATCH_ITEMS)
+    parts = slices(list(requests.items()), BATCH_ITEMS)
     return [WriteBatch(context.model(type(entities[0])).primary, dict(part), tally) for part in parts]
 
 

@@ -118,8 +118,10 @@ def test_a_counter_that_is_behind_overwrites_nothing(backend: MakeStore) -> None
     assert store.create(Invoice(total=1)).invoice_no == 3
     assert store.put(Invoice(total=2)).invoice_no == 5
     assert [made.invoice_no for made in store.create_many([Invoice(total=3), Invoice(total=4)])] == [6, 8]
+    store.put(Invoice(invoice_no=9, total=100))
+    assert [made.invoice_no for made in store.put_many([Invoice(total=5), Invoice(total=6)])] == [11, 10]
     totals = {each.invoice_no: each.total for each in store.scan(Invoice)}
-    assert totals == {1: 100, 2: 100, 3: 1, 4: 100, 5: 2, 6: 3, 7: 100, 8: 4}
+    assert totals == {1: 100, 2: 100, 3: 1, 4: 100, 5: 2, 6: 3, 7: 100, 8: 4, 9: 100, 10: 6, 11: 5}
 
 
 def test_a_counter_that_is_behind_in_a_transaction(transacting: MakeStore) -> None:

@@ -159,13 +159,16 @@ def test_numbers_that_may_come_again_need_a_condition_too(project: Project) -> N
 
 
 def test_counter_numbers_are_drawn_in_one_request() -> None:
-    """Three invoices without number take three numbers at once; one that has its number keeps it."""
+    """Three invoices without number take three numbers at once and are created; one that has its number is put."""
     invoices = (Invoice(total=1), Invoice(number=50, total=2), Invoice(total=3), Invoice(total=4))
-    made, (bump, batch) = play(PutMany(invoices).steps(context()), {"Attributes": {"last": {"N": "9"}}}, {})
+    drawn = {"Attributes": {"last": {"N": "9"}}}
+    made, (bump, batch, *puts) = play(PutMany(invoices).steps(context()), drawn, {}, {}, {}, {})
     assert [invoice.number for invoice in made] == [7, 50, 8, 9]
     assert [invoice.total for invoice in made] == [1, 2, 3, 4]
     assert bump.params["ExpressionAttributeValues"][":0"] == {"N": "3"}
-    assert [request["PutRequest"]["Item"]["number"]["N"] for request in written(batch)] == ["7", "50", "8", "9"]
+    assert [request["PutRequest"]["Item"]["number"]["N"] for request in written(batch)] == ["50"]
+    assert [put.params["Item"]["number"]["N"] for put in puts] == ["7", "8", "9"]
+    assert {put.params["ConditionExpression"] for put in puts} == {"attribute_not_exists (#0)"}
 
 
 def test_more_numbers_than_there_are() -> None:
