@@ -69,7 +69,7 @@ def arguments(given: Sequence[str]) -> Namespace:
     """Read the command line."""
     parser = ArgumentParser(prog="python -m benchmarks.auto_increment", description="Measure ways to draw numbers.")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--seconds", type=float, default=2.0, help="how long each is measured in a round")
+    parser.add_argument("--seconds", type=float, default=1.5, help="how long each is measured in a round")
     parser.add_argument("--round-trip", type=float, default=20.0, help="milliseconds added to each request")
     parser.add_argument("--only", choices=[form.name for form in FORMS], help="one form of writers")
     parser.add_argument("--markdown", action="store_true", help="print the table in Markdown")
@@ -96,7 +96,7 @@ def main(given: Sequence[str]) -> int:
         how = {"rounds": options.rounds, "seconds": options.seconds, "round_trip_ms": options.round_trip}
         options.json.write_text(json.dumps(as_json(rows, how), indent=2) + "\n", encoding="utf-8")
     if options.chart is not None:
-        options.chart.write_text(chart(rows), encoding="utf-8")
+        options.chart.write_text(chart(rows, options.round_trip), encoding="utf-8")
     return 1 if any(found.missed or found.duplicates or found.failures for found in rows) else 0
 
 

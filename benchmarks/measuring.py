@@ -50,7 +50,7 @@ FORMS = (
 class Window:
     """When numbers are measured: for so many seconds after a warm-up, and at least so many of each writer."""
 
-    seconds: float = 2.0
+    seconds: float = 1.5
     warm_up: float = 0.3
     least: int = 1
 

@@ -91,7 +91,7 @@ def test_the_chart_has_a_bar_for_each_figure() -> None:
     rows = [row(cells[0], [sample(20.0, 16.0, 0.1)], []), row(cells[1], [sample(40.0, 1.0, 0.1)], [])]
     bars = [
         (shape.get("class"), shape.get("width"))
-        for shape in ET.fromstring(chart(rows)).iter("{http://www.w3.org/2000/svg}rect")
+        for shape in ET.fromstring(chart(rows, 20.0)).iter("{http://www.w3.org/2000/svg}rect")
         if shape.get("height") == "16"
     ]
     assert bars == [("theirs", "230.0"), ("ours", "460.0"), ("theirs", "460.0"), ("ours", "28.8")]
