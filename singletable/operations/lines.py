@@ -107,7 +107,7 @@ class Race:
         self._line = line
         self._begun = context.monotonic()
         self._tried = 0
-        self._pauses = backoff(context, line.number.options.attempts, base=0.005, cap=0.1)
+        self._pauses = backoff(context, line.number.options.attempts, base=0.02, cap=0.4)
 
     @property
     def _identity(self) -> tuple[str, ...]:

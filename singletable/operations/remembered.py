@@ -18,26 +18,31 @@ __all__ = ["Blocks", "Hints"]
 class Hints:
     """The highest number this process has seen in a partition, kept for a minute at most, for so many partitions."""
 
-    def __init__(self, *, size: int = 10_000, seconds: float = 60.0) -> None:
+    def __init__(self, *, size: int = 10_000, seconds: float = 60.0, turns: int = 12) -> None:
         self._size = size
         self._seconds = seconds
+        self._turns = turns
         self.forget()
 
     def forget(self) -> None:
         """Begin anew, with a lock that nobody holds: for a forked child, where no other thread runs."""
         self._lock = Lock()
-        self._seen: OrderedDict[Hashable, tuple[int, float]] = OrderedDict()
+        self._seen: OrderedDict[Hashable, tuple[int, float, int]] = OrderedDict()
 
     def get(self, key: Hashable, now: float) -> int | None:
         """Give the highest number seen, or None where it is unknown or too old."""
         with self._lock:
-            number, until = self._seen.get(key, (None, 0.0))
-            return number if number is not None and now < until else None
+            number, until, turn = self._seen.get(key, (None, 0.0, 0))
+            if number is None or now >= until or turn >= self._turns:
+                self._seen.pop(key, None)
+                return None
+            return number
 
     def keep(self, key: Hashable, number: int, now: float) -> None:
         """Remember a number; the partition used longest ago is forgotten when there are too many."""
         with self._lock:
-            self._seen[key] = (number, now + self._seconds)
+            _, _, turn = self._seen.get(key, (None, 0.0, 0))
+            self._seen[key] = (number, now + self._seconds, turn + 1)
             self._seen.move_to_end(key)
             if len(self._seen) > self._size:
                 self._seen.popitem(last=False)
