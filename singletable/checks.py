@@ -124,6 +124,13 @@ def check_gapless(fields: Iterable[tuple[str, Numbering]]) -> None:
         if number.options.sequence is not None:
             groups.setdefault(number.options.sequence, []).append((name, number))
     for group in groups.values():
+        steps = {number.options.step: name for name, number in group if number.options.gapless}
+        if len(steps) > 1:
+            raise DeclarationError(
+                f"{' and '.join(steps.values())} draw from one Sequence without gaps, and count in steps of "
+                f"{' and '.join(map(str, steps))}",
+                hint="give both the same step=",
+            )
         gaps = next((name for name, number in group if not number.options.gapless), None)
         whole = next((name for name, number in group if number.options.gapless), None)
         if gaps is not None and whole is not None:

@@ -81,6 +81,11 @@ def numbering(
     name, options = field.name, field.options
     why_not = _no_sort_key(name, layout) or _only_a_counter(options, expires=expires)
     highest = _highest(name, options, layout)
+    if options.start > highest or (options.start < 0 and highest < options.max_value):
+        raise DeclarationError(
+            f"AutoIncrement {name!r} begins at {options.start}, and its width in the key holds 0 to {highest}",
+            hint="widen it, such as {" + name + ":06}, or give another start=",
+        )
     if (options.strategy or ("counter" if why_not else "sort_key")) == "sort_key":
         _check_sort_key(name, options, why_not, tagged=tagged)
         why = "it is the last part of the sort key"

@@ -104,7 +104,7 @@ def opened(target: str, place: Place) -> Store:
 
 def _found(target: str) -> object:
     module, colon, name = target.partition(":")
-    if not colon or not module or not name:
+    if not colon or not module or not name or module.startswith("."):
         raise click.UsageError(f"{target!r} is no target, wanted module:table, such as shop.tables:app")
     if os.getcwd() not in sys.path:
         sys.path.insert(0, os.getcwd())
@@ -134,6 +134,8 @@ def parts_of(entity: type[Entity], given: Iterable[str]) -> dict[str, Any]:
     """Read parts of a key, PART=VALUE, as their fields' types say."""
     read: dict[str, Any] = {}
     for name, text in map(_pair, given):
+        if name in read:
+            raise click.UsageError(f"{name}= is given twice")
         field = entity.__fields__.get(name)
         read[name] = text if field is None else _value(name, plain_type(field.annotation), text)
     return read

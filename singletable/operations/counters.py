@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from singletable.entity import Entity, parts_of
 from singletable.errors import KeyPartError
 from singletable.indexes import KeyColumn
 from singletable.keys import PK_BYTES, SK_BYTES, escape
@@ -22,7 +23,7 @@ from singletable.numbering import Numbering
 from singletable.schema import HIDDEN, Model
 from singletable.wire import Item
 
-__all__ = ["LAST", "Counter", "counter_of"]
+__all__ = ["LAST", "Counter", "counter_of", "group_of"]
 
 LAST = "last"
 """The attribute of our own counters: the last number issued."""
@@ -44,6 +45,12 @@ class Counter:
     def item_key(self) -> Item:
         """The key in DynamoDB JSON."""
         return {name: {kind: text} for name, kind, text in self.key}
+
+
+def group_of(model: Model, number: Numbering, entity: Entity) -> Mapping[str, Any]:
+    """Give the values of an entity that its number is counted by; a computed one is computed, one it lacks is None."""
+    parts = model.primary.parts
+    return parts_of(entity, parts[: parts.index(number.name)] if number.strategy == "sort_key" else number.needs)
 
 
 def counter_of(model: Model, number: Numbering, values: Mapping[str, Any]) -> Counter:

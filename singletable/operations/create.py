@@ -11,14 +11,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Generic, TypeVar
 
 from singletable.entity import Entity, changed
 from singletable.errors import SequenceContention
-from singletable.mapping import Mapper, kind_of_item
+from singletable.mapping import Mapper, kind_of_item, provisional
 from singletable.operations.actions import Action
 from singletable.operations.carrying import carry_out
 from singletable.operations.context import Context, Stamp
+from singletable.operations.counters import group_of
 from singletable.operations.drafts import Again, Beside, Done, Draft, Verdict
 from singletable.operations.drawing import assigned, awaits_key, raised_by, refuse_given
 from singletable.operations.expiring import seen
@@ -67,6 +69,8 @@ class Create(Generic[E]):
         """Raise what makes it impossible, before a number is drawn."""
         mapper = context.mapper(type(self.entity))
         mapper.check(self.entity)
+        if any(number.raises_counter and number.name in self.entity.__dict__ for number in mapper.model.numbers):
+            mapper.encode(provisional(mapper.model, self.entity))  # before the counter is raised
         refuse_given(mapper.model, self.entity)
 
     def told(self, value: Any) -> E:
@@ -94,7 +98,7 @@ def turn_of(context: Context, entity: Entity) -> Hashable | None:
     number = model.claimed_number
     if number is None or number.name in entity.__dict__:
         return None
-    return context.table, *line_of(model, number, entity.__dict__).identity
+    return context.table, *line_of(model, number, group_of(model, number, entity)).identity
 
 
 def draft_of_new(
@@ -191,8 +195,10 @@ def draft_claimed(
     number = mapper.model.claimed_number
     if number is None or number.name in entity.__dict__:
         return draft_of_new(mapper, entity, stamp, lost=lost, prepared=prepared)
-    line = line_of(mapper.model, number, entity.__dict__)
+    line = line_of(mapper.model, number, group_of(mapper.model, number, entity))
     race = Race(context, mapper.model, line)
+    if lost is None and number.name in mapper.model.primary.parts:
+        lost = partial(_met, mapper)
 
     def draft() -> Steps[Draft[E]]:
         value = yield from next_number(context, mapper.model, line)
@@ -200,6 +206,13 @@ def draft_claimed(
         return draft_under(mapper, entity, claim, stamp, lost=lost, prepared=prepared)
 
     return (yield from draft())
+
+
+def _met(mapper: Mapper[E], refusal: Refusal) -> Verdict[E]:
+    """Say that a counter without gaps comes to a key that is taken, and goes no further by itself."""
+    error = already_exists(mapper, refusal.item)
+    error.hint = f"the counter is behind what is stored: store.sequence({mapper.model.name}, ...).sync() raises it"
+    return error
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,12 +256,15 @@ def _draft_prepared(context: Context, mapper: Mapper[E], entity: E, stamp: Stamp
     model, number = mapper.model, mapper.model.claimed_number
     if number is None or not number.options.gapless:
         return draft_of_new(mapper, entity, stamp, kept=lambda: forget_highest(context, model, entity))
-    line, value = line_of(model, number, entity.__dict__), entity.__dict__[number.name]
+    line, value = line_of(model, number, group_of(model, number, entity)), entity.__dict__[number.name]
     error = SequenceContention(
-        f"{model.name}.{number.name}: the number {value}, which this create was prepared with, is another item's",
-        hint="nothing is stored; run the create anew, which draws the next number",
+        f"{model.name}.{number.name}: the counter has passed {value}, the number of this prepared create, and its item "
+        "does not stand there",
+        hint="nothing is stored now; it may have been stored before, and deleted or replaced since: read before you "
+        "create it anew",
         attempts=1,
         seconds=0.0,
     )
+    line.may_be_absent = True
     claim: Claim[E] = Claim(line, value, lambda _: error, lambda: None)
     return draft_under(mapper, entity, claim, stamp)

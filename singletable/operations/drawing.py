@@ -18,8 +18,8 @@ from singletable.expressions import Expressions
 from singletable.mapping import Mapper
 from singletable.numbering import Numbering
 from singletable.operations.context import Context
-from singletable.operations.counters import Counter, counter_of
-from singletable.operations.lines import last_issued, stored_maximum
+from singletable.operations.counters import Counter, counter_of, group_of
+from singletable.operations.lines import last_in, last_issued, stored_maximum
 from singletable.operations.sending import CONDITION_FAILED, send
 from singletable.schema import Model
 from singletable.wire import Call, Exclusive, Refusal, Steps
@@ -49,9 +49,9 @@ def _assign(context: Context, model: Model, number: Numbering, entities: list[E]
     waiting: dict[Counter, list[int]] = {}
     for position, entity in enumerate(entities):
         if name not in entity.__dict__:
-            waiting.setdefault(counter_of(model, number, entity.__dict__), []).append(position)
+            waiting.setdefault(counter_of(model, number, group_of(model, number, entity)), []).append(position)
     for positions in waiting.values():
-        values = entities[positions[0]].__dict__
+        values = group_of(model, number, entities[positions[0]])
         drawn = yield from issued(context, model, number, values, len(positions))
         for position, value in zip(positions, drawn, strict=True):
             entities[position] = changed(entities[position], {name: value})
@@ -82,10 +82,10 @@ def refuse_given(model: Model, entity: Entity) -> None:
                 "store.assign(...) draws one before the entity is created, and "
                 'AutoIncrement(on_explicit="allow") takes numbers of your own',
             )
-        if isinstance(given, int) and given > number.max_value:
+        if isinstance(given, int) and not -(2**63) <= given <= number.max_value:
             raise UsageError(
-                f"{model.name}.{name} was given {given}, wanted at most {number.max_value}",
-                hint="raise max_value= (or the width in the key), or give a smaller number",
+                f"{model.name}.{name} was given {given}, wanted at most {number.max_value} and at least -2**63",
+                hint="raise max_value= (or the width in the key), or give another number",
             )
 
 
@@ -97,9 +97,10 @@ def raised_by(context: Context, entities: Iterable[Entity]) -> Steps[None]:
         for number in model.numbers:
             value = entity.__dict__.get(number.name)
             if number.raises_counter and value is not None and drawn.get(number.name) != value:
-                counter = counter_of(model, number, entity.__dict__)
+                values = group_of(model, number, entity)
+                counter = counter_of(model, number, values)
                 if counter not in brought or brought[counter][0] < value:
-                    brought[counter] = value, _Draw(model, number, counter, entity.__dict__)
+                    brought[counter] = value, _Draw(model, number, counter, values)
     for value, draw in brought.values():
         yield from _raised_to(context, draw, value)
 
@@ -109,7 +110,8 @@ def _raised_to(context: Context, draw: _Draw, value: int) -> Steps[None]:
     if draw.number.in_partition and (yield from last_issued(context, draw.counter)) is None:
         highest = yield from stored_maximum(context, draw.model, draw.number, draw.values)
         value = value if highest is None else max(value, highest)
-    yield from raised(context, draw.counter, value)
+    options = draw.number.options
+    yield from raised(context, draw.counter, max(value, options.start - options.step))
 
 
 # Requests
@@ -185,6 +187,7 @@ def _drawn(context: Context, draw: _Draw, count: int) -> Steps[range]:
         found = yield from _bump(context, draw, count, base=start)
         if found is not None:
             return found
+    yield from last_issued(context, draw.counter)  # raises where it holds no number, which no condition tells
     raise SequenceExhausted(
         f"{draw.model.name}.{number.name}: fewer than {count} numbers are left up to {number.max_value}",
         hint="raise max_value=, or count for smaller groups",
@@ -211,7 +214,7 @@ def _bump(context: Context, draw: _Draw, count: int, *, base: int | None) -> Ste
     answer = yield from _updated(context, counter, expressions, f"{old} + {grown}", condition)
     if answer is None:
         return None
-    new = int(answer["Attributes"][counter.attribute]["N"])
+    new = last_in(counter, answer["Attributes"]) or 0
     return range(new - delta + step, new + step, step)
 
 

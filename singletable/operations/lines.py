@@ -22,7 +22,7 @@ from singletable.layouts import Layout
 from singletable.numbering import Numbering
 from singletable.operations.actions import Action
 from singletable.operations.context import Context, backoff
-from singletable.operations.counters import Counter, counter_of
+from singletable.operations.counters import Counter, counter_of, group_of
 from singletable.operations.drafts import Again, Draft
 from singletable.operations.sending import send
 from singletable.schema import Model
@@ -34,6 +34,7 @@ __all__ = [
     "Span",
     "forget_highest",
     "highest_number",
+    "last_in",
     "last_issued",
     "line_of",
     "next_number",
@@ -68,6 +69,9 @@ class Line(Protocol):
     def shown(self, item: Item | None, /) -> int | None:
         """Tell the last number by what stood in the way of a step; None where that does not tell."""
         ...
+
+    may_be_absent: bool
+    """Whether what the numbers are known from was just found missing."""
 
 
 def line_of(model: Model, number: Numbering, values: Mapping[str, Any]) -> Line:
@@ -145,10 +149,10 @@ def forget_highest(context: Context, model: Model, entity: Entity) -> None:
     """Forget the highest number seen in an entity's partition: a number that was put may be above it."""
     number = model.sort_key_number
     if number is not None:
-        context.hints.drop((context.table, *numbers_range(model, number, entity.__dict__).identity))
+        context.hints.drop((context.table, *numbers_range(model, number, group_of(model, number, entity)).identity))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Span:
     """The sort keys that a partition's numbers stand at: `pk` and the range from `start` to the largest number."""
 
@@ -157,6 +161,7 @@ class Span:
     pk: str
     low: str
     high: str
+    may_be_absent: bool = False
 
     @property
     def identity(self) -> tuple[str, ...]:
@@ -243,7 +248,7 @@ def highest_number(context: Context, span: Span) -> Steps[int | None]:
 # Without gaps
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Row:
     """The numbers of one counter, each issued by the transaction that stores it."""
 
@@ -251,6 +256,8 @@ class _Row:
     number: Numbering
     counter: Counter
     values: Mapping[str, Any]
+    may_be_absent: bool = False
+    """Whether the counter was just found missing: only then does a step make it."""
 
     @property
     def identity(self) -> tuple[str, ...]:
@@ -260,6 +267,7 @@ class _Row:
     def last(self, context: Context) -> Steps[int]:
         """Read the last number issued, strongly; where there is no counter yet, the one before the first."""
         found = yield from last_issued(context, self.counter)
+        self.may_be_absent = found is None
         if found is not None:
             return found
         base, highest = self.number.options.start - self.number.options.step, None
@@ -270,7 +278,9 @@ class _Row:
     def step(self, value: int) -> Action:
         """Move the counter on to a number, from the one before it or from nothing."""
         path, before = Path((self.counter.attribute,)), value - self.number.options.step
-        free = Condition("attribute_not_exists", (path,)) | Condition("=", (path, {"N": str(before)}))
+        free = Condition("=", (path, {"N": str(before)}))
+        if self.may_be_absent:
+            free |= Condition("attribute_not_exists", (path,))
         changes = [Change("set", path, {"N": str(value)})]
         if self.counter.tag_name is not None:
             changes.append(Change("set", Path((self.counter.tag_name,)), {"S": self.counter.tag}))

@@ -22,6 +22,7 @@ from singletable.mapping import Mapper, foreign_item, kind_of_item
 from singletable.operations.actions import Action
 from singletable.operations.carrying import carry_out
 from singletable.operations.context import Context, Stamp, backoff
+from singletable.operations.counters import group_of
 from singletable.operations.delete import tombstone
 from singletable.operations.drafts import Again, Beside, Done, Draft, Verdict, changed, filled
 from singletable.operations.expiring import seen
@@ -160,7 +161,7 @@ class _Moving(Generic[E]):
         model = self._mapper.model
         number = model.sort_key_number
         if number is not None:
-            span = numbers_range(model, number, entity.__dict__)
+            span = numbers_range(model, number, group_of(model, number, entity))
             self._race = self._race or Race(self._context, model, span)
             value = yield from next_number(self._context, model, span)
             entity = with_values(entity, {number.name: value})

@@ -16,7 +16,7 @@ from singletable.entity import Entity
 from singletable.errors import UnknownPart, UsageError, closest, kind_of
 from singletable.numbering import Numbering
 from singletable.operations.context import Context, in_parallel
-from singletable.operations.counters import Counter, counter_of
+from singletable.operations.counters import Counter, counter_of, group_of
 from singletable.operations.drawing import drawn_from, raised
 from singletable.operations.lines import highest_number, last_issued, line_of, numbers_range, stored_maximum
 from singletable.operations.query import Pages
@@ -74,6 +74,8 @@ class NumbersOf:
 
 def numbers_of(context: Context, entity: type[Entity], name: str | None, values: Mapping[str, Any]) -> NumbersOf:
     """Name the numbers of a field. UsageError, UnknownPart or KeyPartError where they are not named in full."""
+    if name is not None and not isinstance(name, str):
+        raise UsageError(f"sequence() was given {kind_of(name)} as the field, wanted its name", hint='such as "number"')
     model = context.model(entity)
     names = [number.name for number in model.numbers]
     if not names:
@@ -237,7 +239,7 @@ def _most(
         entities: tuple[Entity, ...] = yield from pages.steps(context)
         for entity in entities:
             value = entity.__dict__.get(number.name)
-            if value is not None and counter_of(model, number, entity.__dict__) == counter:
+            if value is not None and counter_of(model, number, group_of(model, number, entity)) == counter:
                 highest = value if highest is None else max(highest, value)
     return highest
 

@@ -13,6 +13,7 @@ from typing import Any
 from singletable.entity import Entity
 from singletable.errors import SequenceContention, UsageError
 from singletable.operations.context import Context, Stamp
+from singletable.operations.counters import group_of
 from singletable.operations.create import Claim, draft_under
 from singletable.operations.drafts import Again, Draft
 from singletable.operations.lines import Line, Race, line_of, next_number
@@ -39,6 +40,8 @@ class Siblings:
         self._lost = None
         lines = sorted(self._lines.values(), key=lambda line: line.number.max_value)
         first = yield from next_number(self._context, self._model, lines[0], len(lines))
+        for line in lines:
+            line.may_be_absent = lines[0].may_be_absent
         step = lines[0].number.options.step
         return {place: self._drafted(place, first + at * step) for at, place in enumerate(self._entities)}
 
@@ -63,4 +66,4 @@ def _line(context: Context, entity: Entity) -> Line:
     number = model.claimed_number
     if number is None:
         raise UsageError(f"{model.name} has no number that is drawn by being stored")
-    return line_of(model, number, entity.__dict__)
+    return line_of(model, number, group_of(model, number, entity))

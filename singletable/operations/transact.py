@@ -172,7 +172,7 @@ def _noted(place: int, operation: object, check: Callable[[], None]) -> None:
 def fixed(context: Context, operations: Sequence[Any], stamp: Stamp) -> Steps[tuple[Any, ...]]:
     """Fix stamp and numbers of writes that are not sent yet: whoever runs them, they are the same."""
     begun = yield from _begun(context, operations)
-    made: list[Any] = [changed(write, stamp=stamp) for write in begun]
+    made: list[Any] = [_as_drawn(write, stamp) for write in begun]
     for group in _groups(context, begun).values():
         drafts = yield from Siblings(context, group, stamp).draft()
         for place, draft in drafts.items():
@@ -181,6 +181,13 @@ def fixed(context: Context, operations: Sequence[Any], stamp: Stamp) -> Steps[tu
         if type(write) is Move:
             made[place] = (yield from write.draft(context, stamp)).prepared
     return tuple(made)
+
+
+def _as_drawn(write: Any, stamp: Stamp) -> Any:
+    """Fix a write's stamp; one that drew a number for its key keeps that number, and creates."""
+    if type(write) in NEW and write.asked is not None:
+        return Create(write.entity, stamp=stamp, drawn=True)
+    return changed(write, stamp=stamp)
 
 
 def _groups(context: Context, writes: Sequence[Any]) -> dict[Hashable, dict[int, Entity]]:

@@ -39,7 +39,7 @@ def target(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """Give a target in a directory that is the current one."""
     (tmp_path / "harbour.py").write_text(TABLES)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
     yield "harbour:store"
     sys.modules.pop("harbour", None)
 
@@ -93,6 +93,8 @@ def test_a_group_and_a_field_are_named(target: str) -> None:
 def test_what_is_no_target(target: str) -> None:
     """Each way to miss the table is told in a line."""
     assert "'harbour' is no target, wanted module:table" in refused("peek", "harbour", "Ship")
+    assert "'.:store' is no target" in refused("peek", ".:store", "Ship")
+    assert "day= is given twice" in refused("peek", target, "Trip", "day=2026-12-01", "day=2026-12-02")
     assert "no module 'harbor' can be imported" in refused("peek", "harbor:store", "Ship")
     assert "did you mean 'store'?" in refused("peek", "harbour:stor", "Ship")
     assert "is a str, wanted a Table or a Store" in refused("peek", "harbour:text", "Ship")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 
@@ -12,7 +13,9 @@ from singletable import (
     Create,
     Entity,
     Field,
+    FieldValueError,
     Key,
+    KeyPartError,
     Put,
     Sequence,
     SequenceExhausted,
@@ -61,6 +64,13 @@ class Crane(Entity, table=yard, tag="crane"):
     key = Key(pk="#CRANE#{name}", sk="#CRANE")
 
 
+class Pier(Entity, table=yard, tag="pier"):
+    name: Field[str]
+    number: Field[int] = AutoIncrement("counter", start=1000, on_explicit="allow")
+
+    key = Key(pk="#PIER#{name}", sk="#PIER")
+
+
 PARCELS = {"PK": {"S": "#!SEQ#parcel.number"}, "SK": {"S": "!"}}
 
 
@@ -95,9 +105,12 @@ def test_threads_share_a_block(backend: MakeStore) -> None:
     store = backend(yard)
     client = CountingClient(client_of(store))
     counting = sibling(store, client=client)
+
+    def created(_: int) -> int:
+        return counting.create(Parcel()).number
+
     with ThreadPoolExecutor(16) as threads:
-        made = list(threads.map(counting.create, [Parcel() for _ in range(40)]))
-    assert sorted(parcel.number for parcel in made) == list(range(1, 41))
+        assert sorted(threads.map(created, range(40))) == list(range(1, 41))
     assert client.calls["update_item"] == 4
 
 
@@ -157,6 +170,26 @@ def test_a_counter_is_raised_to_it(backend: MakeStore) -> None:
     assert store.create(Crane(name="f")).number == 12
     store.create_many([Crane(name="g", number=20), Crane(name="h", number=17)])
     assert store.create(Crane(name="i")).number == 21
+
+
+@pytest.mark.parametrize("wrong", [2.5, True, "7", -(2**63) - 1, 2**63])
+def test_what_is_refused_moves_no_counter(backend: MakeStore, wrong: Any) -> None:
+    """A number that cannot be, and an entity that cannot be stored, leave the counter where it is."""
+    store = backend(yard)
+    store.create(Crane(name="a"))
+    for name, number in (("b", wrong), ("", 50)):
+        with pytest.raises((FieldValueError, KeyPartError, UsageError)):
+            store.create(Crane(name=name, number=number))
+        with pytest.raises((FieldValueError, KeyPartError, UsageError)):
+            store.create_many([Crane(name=name, number=number)])
+    assert store.create(Crane(name="c")).number == 2
+
+
+def test_a_number_below_the_start(backend: MakeStore) -> None:
+    """A counter whose first number is one of yours, below the start, still begins there."""
+    store = backend(yard)
+    assert store.create(Pier(name="a", number=5)).number == 5
+    assert store.create(Pier(name="b")).number == 1000
 
 
 def test_in_a_transaction(transacting: MakeStore) -> None:

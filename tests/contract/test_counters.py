@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from singletable import (
+    AlreadyExists,
     AutoIncrement,
     Create,
     Entity,
@@ -18,6 +19,7 @@ from singletable import (
     SequenceExhausted,
     Table,
     UsageError,
+    computed,
 )
 from singletable.wire import Item
 from tests.contract.behind import client_of, everything, item_under, write
@@ -41,6 +43,30 @@ class Comment(Entity, table=forge, tag="comment"):
     n: Field[int] = AutoIncrement("counter")
 
     key = Key(pk="#POST#{post}", sk="#COMMENT#{n}")
+
+
+class Team(Entity, table=forge, tag="team"):
+    name: Field[str]
+    n: Field[int] = AutoIncrement()
+
+    @computed
+    def slug(self) -> str:
+        """The name, in small letters."""
+        return self.name.lower()
+
+    key = Key(pk="#TEAM#{slug}", sk="#TEAM#{n}")
+
+
+class Shirt(Entity, table=forge, tag="shirt"):
+    team: Field[str]
+    n: Field[int] = AutoIncrement("counter")
+
+    @computed
+    def slug(self) -> str:
+        """The team, in small letters."""
+        return self.team.lower()
+
+    key = Key(pk="#SHIRTS#{slug}", sk="#SHIRT#{n}")
 
 
 class Issue(Entity, table=forge, tag="issue"):
@@ -122,6 +148,30 @@ def test_a_counter_that_is_behind_overwrites_nothing(backend: MakeStore) -> None
     assert [made.invoice_no for made in store.put_many([Invoice(total=5), Invoice(total=6)])] == [11, 10]
     totals = {each.invoice_no: each.total for each in store.scan(Invoice)}
     assert totals == {1: 100, 2: 100, 3: 1, 4: 100, 5: 2, 6: 3, 7: 100, 8: 4, 9: 100, 10: 6, 11: 5}
+
+
+def test_what_is_prepared_keeps_its_number(backend: MakeStore) -> None:
+    """A prepared create whose key is taken is refused each time: it never draws on, nor stores a second item."""
+    store = backend(forge)
+    store.put(Invoice(invoice_no=1, total=100))
+    for prepared in (store.prepare(Create(Invoice(total=1))), store.prepare(Put(Invoice(total=2)))):
+        for _ in range(2):
+            with pytest.raises(AlreadyExists):
+                store.run(prepared)
+            store.put(Invoice(invoice_no=2, total=100))
+    free = store.prepare(Create(Invoice(total=3)))
+    assert [store.run(free).invoice_no for _ in range(2)] == [3, 3]
+    store.put(Invoice(invoice_no=3, total=30))
+    with pytest.raises(AlreadyExists):
+        store.run(free)
+    assert {each.invoice_no: each.total for each in store.scan(Invoice)} == {1: 100, 2: 100, 3: 30}
+
+
+def test_a_computed_part_chooses_the_counter(backend: MakeStore) -> None:
+    """A group that is named by a computed field counts as any other."""
+    store = backend(forge)
+    assert [store.create(Team(name=name)).n for name in ("Reds", "REDS", "blues")] == [1, 2, 1]
+    assert [store.create(Shirt(team=team)).n for team in ("Reds", "REDS", "blues")] == [1, 2, 1]
 
 
 def test_a_counter_that_is_behind_in_a_transaction(transacting: MakeStore) -> None:

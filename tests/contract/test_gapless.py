@@ -135,7 +135,7 @@ def test_another_process_took_the_key_too(transacting: MakeStore) -> None:
     assert there.transact(Create(Cover(shop="x")), Create(Cover(shop="x")))[1].page == 8
     prepared = there.prepare(Create(Cover(shop="x")))
     assert here.create(Cover(shop="x")).page == 9
-    with pytest.raises(SequenceContention, match="the number 9, which this create was prepared with"):
+    with pytest.raises(SequenceContention, match="the counter has passed 9, the number of this prepared create"):
         there.run(prepared)
     store.put(Cover(shop="x", page=10))
     with pytest.raises(AlreadyExists):
@@ -146,9 +146,12 @@ def test_threads_and_two_stores(transacting: MakeStore) -> None:
     """Forty numbers by eight threads over two stores are 1 to 40."""
     store = transacting(books)
     stores = [store, sibling(store, client=client_of(store))]
+
+    def created(n: int) -> int:
+        return stores[n % 2].create(Sheet(shop="x", name=str(n))).page
+
     with ThreadPoolExecutor(8) as threads:
-        made = list(threads.map(lambda n: stores[n % 2].create(Sheet(shop="x", name=str(n))), range(40)))
-    assert sorted(sheet.page for sheet in made) == list(range(1, 41))
+        assert sorted(threads.map(created, range(40))) == list(range(1, 41))
 
 
 def test_start_step_and_end(transacting: MakeStore) -> None:
@@ -249,6 +252,26 @@ def test_prepared(transacting: MakeStore) -> None:
         first, second = store.run(both)
         assert (first.page, second.page) == (3, 4)
     assert store.create(Sheet(shop="x", name="f")).page == 5
+
+
+def test_a_counter_that_another_process_forgot(transacting: MakeStore) -> None:
+    """A store that remembers a number does not make the counter anew from it: numbers begin at 1 again."""
+    store = transacting(books)
+    other = sibling(store, client=client_of(store))
+    for name in "abc":
+        other.delete(store.create(Sheet(shop="x", name=name)))
+    other.sequence(Sheet, shop="x").reset()
+    assert [store.create(Sheet(shop="x", name=name)).page for name in "de"] == [1, 2]
+
+
+def test_a_key_in_the_way_is_told(transacting: MakeStore) -> None:
+    """A counter that comes to a taken key says how it is raised."""
+    store = transacting(books)
+    store.put(Invoice(number=1, order="z"))
+    with pytest.raises(AlreadyExists, match=r"store\.sequence\(Invoice, \.\.\.\)\.sync\(\) raises it"):
+        store.create(Invoice(order="a"))
+    store.sequence(Invoice).sync()
+    assert store.create(Invoice(order="a")).number == 2
 
 
 @pytest.mark.parametrize("lost", [1, 2])

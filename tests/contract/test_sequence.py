@@ -238,6 +238,7 @@ def test_what_names_no_numbers() -> None:
     assert "no AutoIncrement field 'nunber'" in str(refused(store, Bill, "nunber"))
     assert "did you mean 'number'" in str(refused(store, Bill, "nunber"))
     assert "wanted an entity class" in str(refused(store, Ship()))
+    assert "wanted its name" in str(refused(store, Ship, Ship.number))
 
 
 def test_a_handle_tells_what_it_is_of() -> None:

@@ -59,7 +59,8 @@ def whole(*kinds: Kind, gapless: bool = True, taken: bool = False) -> Any:
 
     def check(store: Store, results: list[Any]) -> None:
         rows: list[Any] = [row for kind in kinds for row in store.scan(kind)]
-        told = [each for made in results if isinstance(made, list) for each in made]
+        lists: list[list[Any]] = [made for made in results if type(made) is list]
+        told = [each for made in lists for each in made]
         numbers = sorted(row.number for row in rows)
         assert len(set(numbers)) == len(numbers), rows
         assert len({(type(row), row.by) for row in rows}) == len(rows), rows

@@ -270,6 +270,17 @@ class TestCounters:
         table.check()
         assert len(kept) == 2
 
+    def test_a_gapless_sequence_counts_in_one_step(self) -> None:
+        """Two steps of one counter cannot follow each other without gaps."""
+        table = Table("shared")
+        kept = [
+            counted("E1", table, AutoIncrement(Sequence("n"), gapless=True), Key(pk="#A#{u}", sk="#A")),
+            counted("E2", table, AutoIncrement(Sequence("n"), gapless=True, step=10), Key(pk="#B#{u}", sk="#B")),
+        ]
+        with pytest.raises(DeclarationError, match="count in steps of 1 and 10"):
+            table.check()
+        assert len(kept) == 2
+
     def test_a_sequence_that_is_gapless_for_one(self) -> None:
         """Two that share a Sequence are both gapless or neither: one that wastes numbers makes gaps for the other."""
         for on in (True, False):

@@ -105,6 +105,8 @@ class TestAutomatic:
         (AutoIncrement("sort_key"), {"pk": "#N#{number}", "sk": "#A"}, "partition key"),
         (AutoIncrement("sort_key"), {"sk": "#N#{number}#TAIL"}, "literal follows"),
         (AutoIncrement("sort_key"), {"raw": True}, "raw text"),
+        (AutoIncrement(start=100), {"sk": "#N#{number:02}"}, "begins at 100, and its width in the key holds 0 to 99"),
+        (AutoIncrement(start=-3), {"sk": "#N#{number:02}"}, "begins at -3"),
         (AutoIncrement("sort_key", per="entity"), {}, "per= belongs to a counter"),
         (AutoIncrement("counter", reuse="allow"), {}, 'belongs to "sort_key"'),
         (AutoIncrement(Sequence("t", pk="#A#{nobody}")), {}, "'nobody'"),

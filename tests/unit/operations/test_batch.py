@@ -173,10 +173,10 @@ def test_counter_numbers_are_drawn_in_one_request() -> None:
 
 def test_more_numbers_than_there_are() -> None:
     """A batch that wants more numbers than the sequence has at all never makes its counter, and stores nothing."""
-    player = Player(condition_failed())
+    player = Player(condition_failed(), {})
     with pytest.raises(SequenceExhausted, match="fewer than 101"):
         player.play(PutMany(tuple(Invoice(total=total) for total in range(101))).steps(context()))
-    (asked,) = player.calls
+    asked, _ = player.calls
     assert asked.params["ConditionExpression"] == "#0 <= :1"
     assert asked.params["ExpressionAttributeValues"][":1"] == {"N": "-1"}  # max_value 100 less 101
 

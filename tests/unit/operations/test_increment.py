@@ -101,7 +101,7 @@ class TestSortKey:
         made = player.play(Create(NEW).steps(context()))
         assert made.order_id == 6
         assert [call.method for call in player.calls] == ["query", "put_item", "query", "put_item"]
-        assert player.pauses == [0.0025]  # half of 5 ms: the jitter is 0
+        assert player.pauses == [0.01]  # half of 20 ms: the jitter is 0
 
     def test_a_stale_memory_reads_again(self) -> None:
         """A remembered number that was overtaken is dropped, not counted on from."""
@@ -224,11 +224,23 @@ class TestCounter:
 
     def test_exhaustion(self) -> None:
         """A counter that cannot be raised is exhausted, and nothing is put."""
-        player = Player(condition_failed(), condition_failed())
+        player = Player(condition_failed(), condition_failed(), {"Item": {"last": {"N": "100"}}})
         with pytest.raises(SequenceExhausted, match="100") as caught:
             player.play(Create(Invoice(total=5)).steps(context()))
         assert caught.value.max_value == 100
-        assert [call.method for call in player.calls] == ["update_item", "update_item"]
+        assert [call.method for call in player.calls] == ["update_item", "update_item", "get_item"]
+
+    @pytest.mark.parametrize("held", [{"S": "7"}, {"N": "2.5"}, {"NULL": True}])
+    def test_a_counter_that_holds_no_number(self, held: dict[str, Any]) -> None:
+        """What is no whole number is told as such, not as a counter at its end."""
+        player = Player(condition_failed(), condition_failed(), {"Item": {"last": held}})
+        with pytest.raises(ForeignItem, match="'last' of a counter holds no whole number"):
+            player.play(Create(Invoice(total=5)).steps(context()))
+
+    def test_a_counter_that_held_a_fraction(self) -> None:
+        """A counter that another program set to 2.5 answers 3.5: that is no number to give out."""
+        with pytest.raises(ForeignItem, match="no whole number"):
+            play(Create(Invoice(total=5)).steps(context()), {"Attributes": {"last": {"N": "3.5"}}})
 
     def test_a_taken_number_is_passed_over(self) -> None:
         """Where another item stands at the number drawn, the counter is asked again: it is never guessed on."""
