@@ -63,7 +63,7 @@ def whole(*kinds: Kind, gapless: bool = True, taken: bool = False) -> Any:
         told = [each for made in lists for each in made]
         numbers = sorted(row.number for row in rows)
         assert len(set(numbers)) == len(numbers), rows
-        assert len({(type(row), row.by) for row in rows}) == len(rows), rows
+        assert len({(row.__class__.__name__, row.by) for row in rows}) == len(rows), rows
         assert all(each in rows for each in told), (told, rows)
         assert not gapless or numbers == list(range(1, len(rows) + 1)), rows
         assert not any(isinstance(made, SequenceContention) for made in results), results
