@@ -16,7 +16,11 @@ __all__ = ["Blocks", "Hints"]
 
 
 class Hints:
-    """The highest number this process has seen in a partition, kept for a minute at most, for so many partitions."""
+    """The highest number this process has seen in a partition, kept for a minute at most, for so many partitions.
+
+    A number that was just stored is known for certain, so that whoever stored it needs one request for the next, and
+    others, who must read first, two: they would never win. So after some `turns` in a row it is read again.
+    """
 
     def __init__(self, *, size: int = 10_000, seconds: float = 60.0, turns: int = 12) -> None:
         self._size = size

@@ -2,7 +2,26 @@
 
 from __future__ import annotations
 
-from singletable.operations.remembered import Blocks
+from singletable.operations.remembered import Blocks, Hints
+
+
+def test_a_hint_is_good_for_some_turns() -> None:
+    """After so many numbers in a row the highest is to be read again, and then it is good for as many."""
+    hints = Hints(turns=3)
+    for _ in range(2):
+        for number in (1, 2, 3):
+            hints.keep("p", number, 0.0)
+            assert hints.get("p", 1.0) == (number if number < 3 else None)
+
+
+def test_a_hint_grows_old() -> None:
+    """After its seconds it is forgotten, and so is the one used longest ago where there are too many."""
+    hints = Hints(size=2, seconds=10.0)
+    hints.keep("p", 7, 0.0)
+    assert (hints.get("p", 9.9), hints.get("p", 10.0)) == (7, None)
+    for key in "abc":
+        hints.keep(key, 1, 0.0)
+    assert [hints.get(key, 0.0) for key in "abc"] == [None, 1, 1]
 
 
 def test_numbers_are_given_out_once_and_in_order() -> None:
