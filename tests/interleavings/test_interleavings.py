@@ -9,7 +9,7 @@ from singletable.testing import InterleavingFailed, interleave
 from tests.interleavings.gapless import GAPLESS
 from tests.interleavings.scenes import SCENES, Order, Scene, add, app, explore, numbered, summed, with_accounts
 
-SCHEDULES = 400
+SCHEDULES = 150
 """Schedules of a scene in the suite, at most; `python -m tests.interleavings` explores further."""
 
 

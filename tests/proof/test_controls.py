@@ -68,14 +68,12 @@ def judged(store: Store, strategy: Strategy, paths: Sequence[Path]) -> set[str]:
     return names(judge(strategy, read(paths), rows))
 
 
-@pytest.mark.parametrize(
-    ("strategy", "found"), [("sort_key", "stored twice"), ("counter per entity", "failed, stored")]
-)
-def test_without_the_id_of_the_create(clean: Any, job: Job, strategy: str, found: str) -> None:
-    """A put whose reply was lost finds itself in its way: by sort key it is stored again, by counter it fails."""
+@pytest.mark.parametrize("strategy", ["sort_key", "counter per entity"])
+def test_without_the_id_of_the_create(clean: Any, job: Job, strategy: str) -> None:
+    """A put whose reply was lost finds itself in its way, and is stored again under the next number."""
     job = replace(job, strategy=strategy)
     store = made(job, clean)
-    assert found in judged(store, STRATEGIES[strategy], threaded(job, around=Forgetful))
+    assert "stored twice" in judged(store, STRATEGIES[strategy], threaded(job, around=Forgetful))
 
 
 def in_two_processes(job: Job, between: Callable[[], object], around: Around) -> Sequence[Path]:
@@ -99,7 +97,7 @@ def test_without_a_strong_read(clean: Any, job: Job, stale: bool) -> None:
 
 @pytest.mark.parametrize("stale", [True, False])
 def test_a_new_counter_without_a_strong_read(clean: Any, job: Job, stale: bool) -> None:
-    """A counter that is made on data begins too low then, and draws the numbers of keys that are taken."""
+    """A counter that is made on data begins too low then: creates draw on past the keys that are taken, and say so."""
     job = replace(job, strategy="counter per partition")
     strategy, lagging = STRATEGIES[job.strategy], Lagging(1000)
     store = made(job, clean)
@@ -111,7 +109,7 @@ def test_a_new_counter_without_a_strong_read(clean: Any, job: Job, stale: bool) 
 
     around: Around = (lambda client: Stale(client, lagging)) if stale else lambda client: client
     found = judged(store, strategy, in_two_processes(job, without_counters, around))
-    assert found >= {"false failure", "order"} if stale else found == set()
+    assert found >= {"order"} if stale else found == set()
 
 
 def test_counting_blindly_on(clean: Any, dynoxide_url: str, table_name: str, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from tests.proof.checks import Violation
 from tests.proof.proving import Report, Run, prove
 from tests.proof.strategies import FEW, STRATEGIES
 
-CREATES = 240
+CREATES = 160
 
 
 def hold(report: Report) -> None:

@@ -316,7 +316,7 @@ def engines(dynoxide_url: str) -> tuple[Any, Any]:
     return session.client("dynamodb", endpoint_url=dynoxide_url), local_client()
 
 
-@settings(max_examples=80)
+@settings(max_examples=40)
 @given(requests=st.lists(REQUESTS, min_size=4, max_size=15))
 def test_the_model_answers_as_the_engines_do(
     engines: tuple[Any, Any], requests: list[tuple[str, dict[str, Any]]]

@@ -131,7 +131,7 @@ def endings(programs: list[list[Verb]], **options: Any) -> tuple[set[str], int]:
 
 
 @pytest.mark.slow
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(programs=PROGRAMS)
 def test_every_ending_is_found(programs: list[list[Verb]]) -> None:
     """With reduction programs end in exactly the states in which they end without, in no more schedules."""
@@ -143,7 +143,7 @@ def test_every_ending_is_found(programs: list[list[Verb]]) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(programs=st.lists(st.lists(VERBS, min_size=1, max_size=1), min_size=2, max_size=2))
 def test_every_ending_is_found_where_replies_are_lost(programs: list[list[Verb]]) -> None:
     """The same holds with one request lost, before or after it was carried out."""
@@ -152,7 +152,7 @@ def test_every_ending_is_found_where_replies_are_lost(programs: list[list[Verb]]
 
 
 @pytest.mark.slow
-@settings(max_examples=25)
+@settings(max_examples=12)
 @given(programs=PROGRAMS)
 def test_every_ending_is_found_in_one_store(programs: list[list[Verb]]) -> None:
     """The same holds where all share a store, its locks and what it remembers."""
