@@ -55,7 +55,7 @@ def test_writers_of_one_process_do_not_race(form: str, dynoxide_url: str) -> Non
     assert rows["counter", form].requests == 2.0
     assert rows["counter, block=50", form].requests <= 1.05
     assert rows["sort_key", form].requests <= 1.1
-    assert rows["gapless", form].requests <= 1.1
+    assert rows["gapless", form].requests <= 1.2  # no target; the counter is read again after twelve numbers
 
 
 @pytest.mark.slow
