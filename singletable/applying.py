@@ -15,7 +15,7 @@ from typing import Any
 
 from singletable.errors import PlaceMissing
 from singletable.expressions import Change, Function, Path, Term
-from singletable.judging import inside
+from singletable.judging import at
 from singletable.scalars import number_text
 from singletable.wire import AttributeValue, Item
 
@@ -45,14 +45,6 @@ def applied(changes: Iterable[Change], item: Item) -> Item:
     return after
 
 
-def _at_place(path: Path, item: Item) -> AttributeValue | None:
-    """Give what stands at a path; None where it leads nowhere."""
-    found: AttributeValue | None = {"M": item}
-    for step in path.segments:
-        found = None if found is None else inside(found, step)
-    return found
-
-
 def _place(path: Path) -> tuple[tuple[int, str], ...]:
     return tuple((step, "") if isinstance(step, int) else (-1, step) for step in path.segments)
 
@@ -67,7 +59,7 @@ def _result(change: Change, item: Item) -> AttributeValue | None:
     given = _worked_out(change.value or {}, item)
     if change.action == "set":
         return given
-    there = _at_place(change.path, item) or change.base
+    there = at(change.path.segments, {"M": item}) or change.base
     if "N" in given:
         return given if there is None else _sum("+", there, given)
     ((kind, members),) = given.items()
@@ -80,7 +72,7 @@ def _worked_out(term: Term, item: Item) -> AttributeValue:
         return _FUNCTIONS[term.name](term, item)
     if not isinstance(term, Path):
         return term
-    found = _at_place(term, item)
+    found = at(term.segments, {"M": item})
     if found is None:
         raise PlaceMissing(
             f"a change takes its value from {term.attribute!r}, where nothing is stored",
@@ -107,7 +99,7 @@ def _decimal(value: AttributeValue) -> Decimal:
 
 def _or_else(term: Function, item: Item) -> AttributeValue:
     path, other = term.terms
-    found = _at_place(path, item) if isinstance(path, Path) else None
+    found = at(path.segments, {"M": item}) if isinstance(path, Path) else None
     return _worked_out(other, item) if found is None else found
 
 
@@ -165,9 +157,7 @@ def _drop(item: Item, path: Path) -> None:
 
 
 def _above(item: Item, path: Path) -> AttributeValue:
-    found: AttributeValue | None = {"M": item}
-    for step in path.segments[:-1]:
-        found = None if found is None else inside(found, step)
+    found = at(path.segments[:-1], {"M": item})
     if found is None:
         raise _misplaced(f"a change of {path.attribute!r} writes into a map or list that is not there")
     return found

@@ -6,14 +6,14 @@ reference": values of different types are unequal and not ordered; a missing att
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
 from singletable.expressions import Condition, Function, Path
 from singletable.wire import AttributeValue, Item
 
-__all__ = ["holds", "inside"]
+__all__ = ["at", "holds", "inside"]
 
 
 def holds(condition: Condition, item: Item) -> bool:
@@ -41,10 +41,16 @@ def _value(operand: Any, item: Item) -> AttributeValue | None:
     if not isinstance(operand, Path):
         value: AttributeValue = operand
         return value
-    found: Any = {"M": item}
-    for step in operand.segments:
-        found = inside(found, step) if found else None
+    found = at(operand.segments, {"M": item})
     return found if found is None else dict(found)
+
+
+def at(steps: Sequence[str | int], value: AttributeValue) -> AttributeValue | None:
+    """Give what stands some steps inside a value; None where they lead nowhere."""
+    found: AttributeValue | None = value
+    for step in steps:
+        found = None if found is None else inside(found, step)
+    return found
 
 
 def inside(value: AttributeValue, step: str | int) -> AttributeValue | None:

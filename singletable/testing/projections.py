@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from singletable.expressions import Path
-from singletable.judging import inside
+from singletable.judging import at
 from singletable.testing.values import stored
 from singletable.wire import AttributeValue, Item
 
-__all__ = ["at", "projected"]
+__all__ = ["projected"]
 
 
 def projected(paths: Sequence[Path], item: Item) -> Item:
@@ -32,11 +32,3 @@ def _below(value: AttributeValue, paths: Sequence[tuple[str | int, ...]]) -> Att
     if "M" in value:
         return {"M": {name: _below(value["M"][name], steps[name]) for name in value["M"] if name in steps}}
     return {"L": [_below(each, steps[place]) for place, each in enumerate(value["L"]) if place in steps]}
-
-
-def at(path: Sequence[str | int], value: AttributeValue) -> AttributeValue | None:
-    """Give what stands some steps inside a value; None where they lead nowhere."""
-    found: AttributeValue | None = value
-    for step in path:
-        found = None if found is None else inside(found, step)
-    return found

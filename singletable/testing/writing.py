@@ -10,12 +10,11 @@ from typing import Any
 from singletable.applying import applied
 from singletable.errors import PlaceMissing
 from singletable.expressions import Change, Function, Path, Term, paths_in
-from singletable.judging import holds
+from singletable.judging import at, holds
 from singletable.scalars import CodecError
 from singletable.sizes import ITEM_BYTES, item_size
 from singletable.testing.answers import NotModelled, Refused, invalid
 from singletable.testing.grammar import Placeholders, read_changes, read_condition
-from singletable.testing.projections import at
 from singletable.testing.tables import Held, check_index_keys, key_of
 from singletable.testing.values import stored_item
 from singletable.wire import AttributeValue, Item
