@@ -258,7 +258,6 @@ def adopted_keys(numbers: Iterable[Numbering], columns: Sequence[KeyColumn]) -> 
     if any(column.attribute_type != "S" for column in columns):
         return
     for number in numbers:
-        sequence = number.options.sequence
-        if sequence is not None and sequence.attribute is not None:
+        if number.adopts:
             pk, *sk = [Column(column.name, each) for column, each in zip(columns, number.templates, strict=True)]
             yield number.name, Layout(None, (pk,), tuple(sk))

@@ -19,9 +19,9 @@ from singletable.entity import Entity, changed
 from singletable.errors import UsageError
 from singletable.mapping import provisional
 from singletable.operations.context import Context, in_parallel
-from singletable.operations.create import Create
 from singletable.operations.delete import Delete
 from singletable.operations.drawing import awaits_key
+from singletable.operations.lines import claimed_by
 from singletable.operations.many import (
     BATCH_ITEMS,
     Progress,
@@ -29,6 +29,7 @@ from singletable.operations.many import (
     WriteBatch,
     awaits_number,
     check_distinct,
+    creating,
     drawn,
     one_by_one,
     place_of,
@@ -73,7 +74,7 @@ class PutMany(Generic[E]):
             at: {"PutRequest": {"Item": _item(context, entity)}} for at, entity in enumerate(made) if at not in fresh
         }
         flows = [batch.steps(context) for batch in _batches(context, made, requests, tally)]
-        flows += [one_by_one(tally, {at: self._creating(context, made, at)}) for at in fresh]
+        flows += [one_by_one(tally, {at: creating(context, self.entities[at], made, at)}) for at in fresh]
         left = yield from in_parallel(context, flows)
         settle(left, made, "stored", made)
         return tuple(made)
@@ -81,12 +82,6 @@ class PutMany(Generic[E]):
     def _fresh(self, context: Context) -> set[int]:
         """Give the places of those whose keys hold a number that is drawn now."""
         return {at for at, each in enumerate(self.entities) if awaits_key(context.model(type(each)), each)}
-
-    def _creating(self, context: Context, made: list[E], at: int) -> Callable[[], Steps[None]]:
-        def steps() -> Steps[None]:
-            made[at] = yield from Create(self.entities[at]).numbered(context, made[at]).steps(context)
-
-        return steps
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -150,8 +145,8 @@ def _check(context: Context, entities: Sequence[Entity]) -> None:
     for entity in entities:
         mapper = context.mapper(type(entity))
         mapper.check(entity)
-        claimed = mapper.model.claimed_number
-        if claimed is not None and claimed.name not in entity.__dict__:
+        claimed = claimed_by(mapper.model, entity)
+        if claimed is not None:
             raise UsageError(
                 f"{mapper.model.name}.{claimed.name} is drawn without gaps, which needs a transaction for each",
                 hint="store.create_many(...) creates many",

@@ -10,9 +10,9 @@ taken: then the next one is drawn.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 from singletable.entity import Entity, changed
 from singletable.errors import SequenceContention
@@ -22,17 +22,19 @@ from singletable.operations.carrying import carry_out
 from singletable.operations.context import Context, Stamp
 from singletable.operations.counters import group_of
 from singletable.operations.drafts import Again, Beside, Done, Draft, Verdict
+from singletable.operations.drafts import changed as with_facts
 from singletable.operations.drawing import assigned, awaits_key, raised_by, refuse_given
 from singletable.operations.expiring import seen
 from singletable.operations.guards import holding_of, taken
-from singletable.operations.lines import Line, Race, forget_highest, line_of, next_number
+from singletable.operations.lines import Line, Race, claimed_by, forget_highest, line_of, next_number
 from singletable.operations.writing import absent, already_exists, carries, key_of, unknown, with_create_id
 from singletable.schema import CREATE_ID, Model
 from singletable.wire import Item, Refusal, Steps
 
-__all__ = ["Claim", "Create", "draft_claimed", "draft_drawn", "draft_of_new", "draft_under", "turn_of"]
+__all__ = ["Claim", "Create", "as_drawn", "draft_claimed", "draft_drawn", "draft_of_new", "draft_under", "turn_of"]
 
 E = TypeVar("E", bound=Entity)
+W = TypeVar("W")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,12 +60,8 @@ class Create(Generic[E]):
             return self
         self.check(context)
         yield from raised_by(context, [self.entity])
-        return self.numbered(context, (yield from assigned(context, context.mapper(type(self.entity)), self.entity)))
-
-    def numbered(self, context: Context, entity: E) -> Create[E]:
-        """Give the create of the entity with its counter numbers."""
-        asked = self.entity if awaits_key(context.model(type(entity)), self.entity) else None
-        return replace(self, entity=entity, drawn=True, asked=asked)
+        entity = yield from assigned(context, context.mapper(type(self.entity)), self.entity)
+        return as_drawn(context, self, entity)
 
     def check(self, context: Context) -> None:
         """Raise what makes it impossible, before a number is drawn."""
@@ -85,18 +83,25 @@ class Create(Generic[E]):
     def draft(self, context: Context, stamp: Stamp) -> Steps[Draft[E]]:
         """Draft the put, reading the last number where one is needed and not known."""
         mapper = context.mapper(type(self.entity))
+        if claimed_by(mapper.model, self.entity) is not None:
+            return (yield from draft_claimed(context, mapper, self.entity, stamp))
         if self.asked is not None:
-            return (yield from draft_drawn(context, mapper, self.entity, self.asked, stamp))
-        if turn_of(context, self.entity) is None:
-            return _draft_prepared(context, mapper, self.entity, stamp)
-        return (yield from draft_claimed(context, mapper, self.entity, stamp))
+            return draft_drawn(context, mapper, self.entity, self.asked, stamp)
+        return _draft_prepared(context, mapper, self.entity, stamp)
+
+
+def as_drawn(context: Context, write: W, entity: Entity) -> W:
+    """Give a create or put of an entity with its counter numbers; one whose key has one keeps what was asked for."""
+    given: Entity = cast(Any, write).entity
+    asked = given if awaits_key(context.model(type(given)), given) else None
+    return with_facts(write, entity=entity, drawn=True, asked=asked)
 
 
 def turn_of(context: Context, entity: Entity) -> Hashable | None:
     """Name the line in which an entity draws a number by being stored; None for one that does not, or has it."""
     model = context.model(type(entity))
-    number = model.claimed_number
-    if number is None or number.name in entity.__dict__:
+    number = claimed_by(model, entity)
+    if number is None:
         return None
     return context.table, *line_of(model, number, group_of(model, number, entity)).identity
 
@@ -151,29 +156,22 @@ def _is_never_ours(model: Model, item: Item | None) -> bool:
     return model.leaves_tombstones and item is not None and CREATE_ID in item and kind_of_item(model, item) != "gone"
 
 
-def draft_drawn(
-    context: Context, mapper: Mapper[E], entity: E, asked: E, stamp: Stamp, *, tried: int = 1
-) -> Steps[Draft[E]]:
+def draft_drawn(context: Context, mapper: Mapper[E], entity: E, asked: E, stamp: Stamp, *, tried: int = 1) -> Draft[E]:
     """Draft the put of an entity whose key holds a counter number; where that key is taken, under the next number.
 
     `asked` is the entity as it was given. AlreadyExists where as many numbers as the field has attempts were taken.
     """
-    if turn_of(context, entity) is not None:
-        return (yield from draft_claimed(context, mapper, entity, stamp))
     attempts = min(number.options.attempts for number in mapper.model.numbers)
 
     def again() -> Steps[Draft[E]]:
         fresh = yield from assigned(context, mapper, asked)
-        return (yield from draft_drawn(context, mapper, fresh, asked, stamp, tried=tried + 1))
+        return draft_drawn(context, mapper, fresh, asked, stamp, tried=tried + 1)
 
     def lost(refusal: Refusal) -> Verdict[E]:
         if tried < attempts:
             return Again(0.0, again)
-        error = already_exists(mapper, refusal.item)
-        error.hint = (
-            f"{tried} numbers in a row are taken: store.sequence({mapper.model.name}).sync() raises the counter"
-        )
-        return error
+        raising = f"store.sequence({mapper.model.name}).sync() raises the counter"
+        return already_exists(mapper, refusal.item, hint=f"{tried} numbers in a row are taken: {raising}")
 
     return draft_of_new(mapper, entity, stamp, lost=lost)
 
@@ -192,8 +190,8 @@ def draft_claimed(
     SequenceExhausted beyond `max_value`, ForeignItem where something that is no number stands among them; as the
     verdict SequenceContention where the attempts or the time were used up.
     """
-    number = mapper.model.claimed_number
-    if number is None or number.name in entity.__dict__:
+    number = claimed_by(mapper.model, entity)
+    if number is None:
         return draft_of_new(mapper, entity, stamp, lost=lost, prepared=prepared)
     line = line_of(mapper.model, number, group_of(mapper.model, number, entity))
     race = Race(context, mapper.model, line)
@@ -203,16 +201,16 @@ def draft_claimed(
     def draft() -> Steps[Draft[E]]:
         value = yield from next_number(context, mapper.model, line)
         claim: Claim[E] = Claim(line, value, lambda last: race.lost(draft, last), lambda: race.won(value))
-        return draft_under(mapper, entity, claim, stamp, lost=lost, prepared=prepared)
+        numbered = changed(entity, {number.name: value})
+        return draft_under(mapper, numbered, claim, stamp, lost=lost, prepared=prepared)
 
     return (yield from draft())
 
 
 def _met(mapper: Mapper[E], refusal: Refusal) -> Verdict[E]:
     """Say that a counter without gaps comes to a key that is taken, and goes no further by itself."""
-    error = already_exists(mapper, refusal.item)
-    error.hint = f"the counter is behind what is stored: store.sequence({mapper.model.name}, ...).sync() raises it"
-    return error
+    raising = f"store.sequence({mapper.model.name}, ...).sync() raises it"
+    return already_exists(mapper, refusal.item, hint=f"the counter is behind what is stored: {raising}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,8 +235,7 @@ def draft_under(
     lost: Callable[[Refusal], Verdict[E]] | None = None,
     prepared: object = None,
 ) -> Draft[E]:
-    """Draft the put of an entity under a number, and the step of its counter where there is one."""
-    entity = changed(entity, {claim.line.number.name: claim.value})
+    """Draft the put of an entity under the number it has by now, and the step of its counter where there is one."""
     again = prepared or Create(entity, stamp=stamp, drawn=True)
     action = claim.line.step(claim.value)
     if action is None:
@@ -256,7 +253,7 @@ def _draft_prepared(context: Context, mapper: Mapper[E], entity: E, stamp: Stamp
     model, number = mapper.model, mapper.model.claimed_number
     if number is None or not number.options.gapless:
         return draft_of_new(mapper, entity, stamp, kept=lambda: forget_highest(context, model, entity))
-    line, value = line_of(model, number, group_of(model, number, entity)), entity.__dict__[number.name]
+    line, value = line_of(model, number, group_of(model, number, entity), prepared=True), entity.__dict__[number.name]
     error = SequenceContention(
         f"{model.name}.{number.name}: the counter has passed {value}, the number of this prepared create, and its item "
         "does not stand there",
@@ -265,6 +262,5 @@ def _draft_prepared(context: Context, mapper: Mapper[E], entity: E, stamp: Stamp
         attempts=1,
         seconds=0.0,
     )
-    line.may_be_absent = True
     claim: Claim[E] = Claim(line, value, lambda _: error, lambda: None)
     return draft_under(mapper, entity, claim, stamp)

@@ -15,9 +15,9 @@ from typing import Generic, TypeVar
 from singletable.entity import Entity
 from singletable.mapping import provisional
 from singletable.operations.context import Context, in_parallel
-from singletable.operations.create import Create, turn_of
+from singletable.operations.create import turn_of
 from singletable.operations.drawing import raised_by, refuse_given
-from singletable.operations.many import Progress, Tally, check_distinct, drawn, one_by_one, settle
+from singletable.operations.many import Progress, Tally, check_distinct, creating, drawn, one_by_one, settle
 from singletable.wire import Steps
 
 __all__ = ["CreateMany"]
@@ -45,16 +45,10 @@ class CreateMany(Generic[E]):
         yield from raised_by(context, self.entities)
         made = yield from drawn(context, self.entities)
         tally = Tally(len(made), self.progress)
-        writes = {place: self._write(context, made, place) for place in range(len(made))}
+        writes = {place: creating(context, entity, made, place) for place, entity in enumerate(self.entities)}
         left = yield from in_parallel(context, [one_by_one(tally, part) for part in _parts(context, made, writes)])
         settle(left, self.entities, "created", made)
         return tuple(made)
-
-    def _write(self, context: Context, made: list[E], place: int) -> Callable[[], Steps[None]]:
-        def steps() -> Steps[None]:
-            made[place] = yield from Create(self.entities[place]).numbered(context, made[place]).steps(context)
-
-        return steps
 
 
 def _check(context: Context, entity: Entity) -> None:

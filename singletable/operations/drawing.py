@@ -24,7 +24,7 @@ from singletable.operations.sending import CONDITION_FAILED, send
 from singletable.schema import Model
 from singletable.wire import Call, Exclusive, Refusal, Steps
 
-__all__ = ["assigned", "assigned_all", "awaits_key", "drawn_from", "issued", "raised", "raised_by", "refuse_given"]
+__all__ = ["assigned", "assigned_all", "awaits_key", "drawn_from", "raised", "raised_by", "refuse_given"]
 
 E = TypeVar("E", bound=Entity)
 
@@ -46,13 +46,13 @@ def assigned_all(context: Context, mapper: Mapper[E], entities: Sequence[E]) -> 
 
 def _assign(context: Context, model: Model, number: Numbering, entities: list[E]) -> Steps[None]:
     name = number.name
-    waiting: dict[Counter, list[int]] = {}
+    waiting: dict[Counter, tuple[_Draw, list[int]]] = {}
     for position, entity in enumerate(entities):
         if name not in entity.__dict__:
-            waiting.setdefault(counter_of(model, number, group_of(model, number, entity)), []).append(position)
-    for positions in waiting.values():
-        values = group_of(model, number, entities[positions[0]])
-        drawn = yield from issued(context, model, number, values, len(positions))
+            draw = _draw_of(model, number, group_of(model, number, entity))
+            waiting.setdefault(draw.counter, (draw, []))[1].append(position)
+    for draw, positions in waiting.values():
+        drawn = yield from _issued(context, draw, len(positions))
         for position, value in zip(positions, drawn, strict=True):
             entities[position] = changed(entities[position], {name: value})
 
@@ -93,14 +93,13 @@ def raised_by(context: Context, entities: Iterable[Entity]) -> Steps[None]:
     """Raise the counters to the numbers that new entities bring along, so that these are not drawn later."""
     brought: dict[Counter, tuple[int, _Draw]] = {}
     for entity in entities:
-        model, (drawn, _) = context.model(type(entity)), given_out(entity)
+        model = context.model(type(entity))
         for number in model.numbers:
             value = entity.__dict__.get(number.name)
-            if number.raises_counter and value is not None and drawn.get(number.name) != value:
-                values = group_of(model, number, entity)
-                counter = counter_of(model, number, values)
-                if counter not in brought or brought[counter][0] < value:
-                    brought[counter] = value, _Draw(model, number, counter, values)
+            if number.raises_counter and value is not None and given_out(entity)[0].get(number.name) != value:
+                draw = _draw_of(model, number, group_of(model, number, entity))
+                if draw.counter not in brought or brought[draw.counter][0] < value:
+                    brought[draw.counter] = value, draw
     for value, draw in brought.values():
         yield from _raised_to(context, draw, value)
 
@@ -127,11 +126,13 @@ class _Draw:
     values: Mapping[str, Any]
 
 
-def issued(
-    context: Context, model: Model, number: Numbering, values: Mapping[str, Any], count: int
-) -> Steps[Sequence[int]]:
-    """Issue so many numbers to entities with these values. SequenceExhausted where fewer are left than wanted."""
-    draw = _Draw(model, number, counter_of(model, number, values), values)
+def _draw_of(model: Model, number: Numbering, values: Mapping[str, Any]) -> _Draw:
+    return _Draw(model, number, counter_of(model, number, values), values)
+
+
+def _issued(context: Context, draw: _Draw, count: int) -> Steps[Sequence[int]]:
+    """Issue so many numbers, from a block where there is one. SequenceExhausted where fewer are left than wanted."""
+    number = draw.number
     if number.options.block == 1 or not context.blocks.keeps:
         return (yield from _drawn(context, draw, count))
     block = draw.counter, context.table, number.options.step, number.max_value
@@ -144,7 +145,7 @@ def drawn_from(
     context: Context, model: Model, number: Numbering, values: Mapping[str, Any], count: int
 ) -> Steps[range]:
     """Draw so many consecutive numbers, past any block. SequenceExhausted where fewer are left than wanted."""
-    return (yield from _drawn(context, _Draw(model, number, counter_of(model, number, values), values), count))
+    return (yield from _drawn(context, _draw_of(model, number, values), count))
 
 
 def _from_block(context: Context, draw: _Draw, block: tuple[Any, ...], count: int) -> Steps[list[int]]:

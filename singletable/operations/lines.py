@@ -32,6 +32,7 @@ __all__ = [
     "Line",
     "Race",
     "Span",
+    "claimed_by",
     "forget_highest",
     "highest_number",
     "last_in",
@@ -70,15 +71,21 @@ class Line(Protocol):
         """Tell the last number by what stood in the way of a step; None where that does not tell."""
         ...
 
-    may_be_absent: bool
-    """Whether what the numbers are known from was just found missing."""
+
+def claimed_by(model: Model, entity: Entity) -> Numbering | None:
+    """Give the numbering of what an entity still draws by being stored; None where it draws nothing so, or has it."""
+    number = model.claimed_number
+    return None if number is None or number.name in entity.__dict__ else number
 
 
-def line_of(model: Model, number: Numbering, values: Mapping[str, Any]) -> Line:
-    """Find the line an entity with these values draws in. MissingPart where a part of its key is missing."""
+def line_of(model: Model, number: Numbering, values: Mapping[str, Any], *, prepared: bool = False) -> Line:
+    """Find the line an entity with these values draws in. MissingPart where a part of its key is missing.
+
+    A step of a `prepared` create may also make the counter, which was perhaps missing then.
+    """
     if number.strategy == "sort_key":
         return numbers_range(model, number, values)
-    return _Row(model, number, counter_of(model, number, values), values)
+    return _Row(model, number, counter_of(model, number, values), values, may_be_absent=prepared)
 
 
 def next_number(context: Context, model: Model, line: Line, count: int = 1) -> Steps[int]:
@@ -152,7 +159,7 @@ def forget_highest(context: Context, model: Model, entity: Entity) -> None:
         context.hints.drop((context.table, *numbers_range(model, number, group_of(model, number, entity)).identity))
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Span:
     """The sort keys that a partition's numbers stand at: `pk` and the range from `start` to the largest number."""
 
@@ -161,7 +168,6 @@ class Span:
     pk: str
     low: str
     high: str
-    may_be_absent: bool = False
 
     @property
     def identity(self) -> tuple[str, ...]:

@@ -27,6 +27,7 @@ from singletable.errors import (
 )
 from singletable.layouts import Layout
 from singletable.operations.context import Context, backoff
+from singletable.operations.create import Create, as_drawn
 from singletable.operations.drawing import assigned_all
 from singletable.operations.sending import send
 from singletable.schema import model_of
@@ -40,6 +41,7 @@ __all__ = [
     "WriteBatch",
     "awaits_number",
     "check_distinct",
+    "creating",
     "drawn",
     "one_by_one",
     "place_of",
@@ -162,6 +164,15 @@ def slices(things: Sequence[T], size: int) -> list[Sequence[T]]:
     ['ab', 'cd', 'e']
     """
     return [things[at : at + size] for at in range(0, len(things), size)]
+
+
+def creating(context: Context, asked: E, made: list[E], place: int) -> Callable[[], Steps[None]]:
+    """Give the flow that creates one of many under its numbers, and puts what was stored in its place."""
+
+    def steps() -> Steps[None]:
+        made[place] = yield from as_drawn(context, Create(asked), made[place]).steps(context)
+
+    return steps
 
 
 def drawn(context: Context, entities: Sequence[E]) -> Steps[list[E]]:

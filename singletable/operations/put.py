@@ -21,12 +21,12 @@ from singletable.mapping import Mapper, kind_of_item
 from singletable.operations.actions import Action, Returning
 from singletable.operations.carrying import carry_out
 from singletable.operations.context import Context, Stamp, backoff
-from singletable.operations.create import draft_drawn, turn_of
+from singletable.operations.create import as_drawn, draft_claimed, draft_drawn, turn_of
 from singletable.operations.drafts import Again, Beside, Done, Draft, Verdict
 from singletable.operations.drawing import assigned, awaits_key
 from singletable.operations.expiring import has_expired, judged_alive, seen
 from singletable.operations.guards import Shift, as_held, holding_of, taken
-from singletable.operations.lines import forget_highest
+from singletable.operations.lines import claimed_by, forget_highest
 from singletable.operations.subjects import chosen
 from singletable.operations.writing import (
     absent,
@@ -87,21 +87,19 @@ class Put(Generic[E]):
         if self.drawn:
             return self
         self.check(context)
-        return self.numbered(context, (yield from assigned(context, context.mapper(type(self.entity)), self.entity)))
-
-    def numbered(self, context: Context, entity: E) -> Put[E]:
-        """Give the put of the entity with its counter numbers."""
-        asked = self.entity if awaits_key(context.model(type(entity)), self.entity) else None
-        return replace(self, entity=entity, drawn=True, asked=asked)
+        entity = yield from assigned(context, context.mapper(type(self.entity)), self.entity)
+        return as_drawn(context, self, entity)
 
     def check(self, context: Context) -> None:
         """Raise what makes it impossible, before a number is drawn."""
         mapper = context.mapper(type(self.entity))
         mapper.check(self.entity)
-        missing = [number.name for number in mapper.model.numbers if number.name not in self.entity.__dict__]
-        if self.when is not None and (awaits_key(mapper.model, self.entity) or self.turn(context) is not None):
+        if self.when is None:
+            return
+        if awaits_key(mapper.model, self.entity) or claimed_by(mapper.model, self.entity) is not None:
+            missing = next(number.name for number in mapper.model.numbers if number.name not in self.entity.__dict__)
             raise UsageError(
-                f"put(when=) of a {mapper.model.name} without {missing[0]!r}: a new number has no item to judge",
+                f"put(when=) of a {mapper.model.name} without {missing!r}: a new number has no item to judge",
                 hint="leave when= out, or put an entity that has its number",
             )
 
@@ -117,11 +115,13 @@ class Put(Generic[E]):
     def draft(self, context: Context, stamp: Stamp) -> Steps[Draft[E]]:
         """Draft the put; of an entity without the number it claims, as a create."""
         mapper = context.mapper(type(self.entity))
-        if self.asked is not None or self.turn(context) is not None:
-            asked = self.entity if self.asked is None else self.asked
-            draft = yield from draft_drawn(context, mapper, self.entity, asked, stamp)
-            return _in_place_of_nothing(draft) if self.returning == "old" and not stamp.shared else draft
-        return _Replacing(context, mapper, replace(self, stamp=stamp, drawn=True), stamp).first()
+        if claimed_by(mapper.model, self.entity) is not None:
+            draft = yield from draft_claimed(context, mapper, self.entity, stamp)
+        elif self.asked is not None:
+            draft = draft_drawn(context, mapper, self.entity, self.asked, stamp)
+        else:
+            return _Replacing(context, mapper, replace(self, stamp=stamp, drawn=True), stamp).first()
+        return _in_place_of_nothing(draft) if self.returning == "old" and not stamp.shared else draft
 
 
 class _Replacing(Generic[E]):

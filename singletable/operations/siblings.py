@@ -10,13 +10,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from singletable.entity import Entity
+from singletable.entity import Entity, changed
 from singletable.errors import SequenceContention, UsageError
+from singletable.numbering import Numbering
 from singletable.operations.context import Context, Stamp
 from singletable.operations.counters import group_of
 from singletable.operations.create import Claim, draft_under
 from singletable.operations.drafts import Again, Draft
-from singletable.operations.lines import Line, Race, line_of, next_number
+from singletable.operations.lines import Line, Race, claimed_by, line_of, next_number
+from singletable.schema import Model
 from singletable.wire import Steps
 
 __all__ = ["Siblings"]
@@ -29,26 +31,26 @@ class Siblings:
         self._context = context
         self._entities = entities
         self._stamp = stamp
-        self._lines = {place: _line(context, entity) for place, entity in entities.items()}
+        lines = [_line(context, entity) for entity in entities.values()]
+        self._line = min(lines, key=lambda line: line.number.max_value)
         self._model = context.model(type(next(iter(entities.values()))))
-        self._race = Race(context, self._model, next(iter(self._lines.values())))
+        self._race = Race(context, self._model, lines[0])
         self.places = entities.keys()
         self._lost: Again[Any] | SequenceContention | None = None
 
     def draft(self) -> Steps[dict[int, Draft[Any]]]:
         """Draft all under the numbers after the last. SequenceExhausted where fewer are left."""
         self._lost = None
-        lines = sorted(self._lines.values(), key=lambda line: line.number.max_value)
-        first = yield from next_number(self._context, self._model, lines[0], len(lines))
-        for line in lines:
-            line.may_be_absent = lines[0].may_be_absent
-        step = lines[0].number.options.step
+        first = yield from next_number(self._context, self._model, self._line, len(self._entities))
+        step = self._line.number.options.step
         return {place: self._drafted(place, first + at * step) for at, place in enumerate(self._entities)}
 
     def _drafted(self, place: int, value: int) -> Draft[Any]:
         entity = self._entities[place]
-        claim: Claim[Any] = Claim(self._lines[place], value, self._taken, lambda: self._race.won(value))
-        return draft_under(self._context.mapper(type(entity)), entity, claim, self._stamp)
+        mapper = self._context.mapper(type(entity))
+        claim: Claim[Any] = Claim(self._line, value, self._taken, lambda: self._race.won(value))
+        numbered = changed(entity, {_claimed(mapper.model, entity).name: value})
+        return draft_under(mapper, numbered, claim, self._stamp)
 
     def _taken(self, last: int | None) -> Again[Any] | SequenceContention:
         """Count a try that was lost, once for all of them."""
@@ -63,7 +65,12 @@ class Siblings:
 
 def _line(context: Context, entity: Entity) -> Line:
     model = context.model(type(entity))
-    number = model.claimed_number
+    number = _claimed(model, entity)
+    return line_of(model, number, group_of(model, number, entity))
+
+
+def _claimed(model: Model, entity: Entity) -> Numbering:
+    number = claimed_by(model, entity)
     if number is None:
         raise UsageError(f"{model.name} has no number that is drawn by being stored")
-    return line_of(model, number, group_of(model, number, entity))
+    return number

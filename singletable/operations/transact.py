@@ -32,7 +32,7 @@ from singletable.errors import (
 from singletable.operations.abreast import abreast, read_items
 from singletable.operations.commit import ACTIONS_MOST, Endings, commit
 from singletable.operations.context import Context, Stamp
-from singletable.operations.create import Create, turn_of
+from singletable.operations.create import Create, as_drawn, turn_of
 from singletable.operations.delete import Delete
 from singletable.operations.drafts import Again, Done, Draft, Ending, Part, changed, filled
 from singletable.operations.drawing import raised_by
@@ -129,7 +129,8 @@ def _begun(context: Context, operations: Sequence[Any]) -> Steps[tuple[Any, ...]
     yield from raised_by(context, [write.entity for write in waiting.values() if type(write) is Create])
     entities = yield from drawn(context, [write.entity for write in waiting.values()])
     made = {
-        place: write.numbered(context, entity) for (place, write), entity in zip(waiting.items(), entities, strict=True)
+        place: as_drawn(context, write, entity)
+        for (place, write), entity in zip(waiting.items(), entities, strict=True)
     }
     return tuple(made.get(place, write) for place, write in enumerate(operations))
 
@@ -172,7 +173,7 @@ def _noted(place: int, operation: object, check: Callable[[], None]) -> None:
 def fixed(context: Context, operations: Sequence[Any], stamp: Stamp) -> Steps[tuple[Any, ...]]:
     """Fix stamp and numbers of writes that are not sent yet: whoever runs them, they are the same."""
     begun = yield from _begun(context, operations)
-    made: list[Any] = [_as_drawn(write, stamp) for write in begun]
+    made: list[Any] = [_fixed(write, stamp) for write in begun]
     for group in _groups(context, begun).values():
         drafts = yield from Siblings(context, group, stamp).draft()
         for place, draft in drafts.items():
@@ -183,7 +184,7 @@ def fixed(context: Context, operations: Sequence[Any], stamp: Stamp) -> Steps[tu
     return tuple(made)
 
 
-def _as_drawn(write: Any, stamp: Stamp) -> Any:
+def _fixed(write: Any, stamp: Stamp) -> Any:
     """Fix a write's stamp; one that drew a number for its key keeps that number, and creates."""
     if type(write) in NEW and write.asked is not None:
         return Create(write.entity, stamp=stamp, drawn=True)

@@ -193,14 +193,19 @@ def unknown(operation: object) -> OutcomeUnknown:
     )
 
 
-def already_exists(mapper: Mapper[E], item: Item | None) -> AlreadyExists:
+def already_exists(
+    mapper: Mapper[E],
+    item: Item | None,
+    *,
+    hint: str = "store.put(...) replaces an item of the same kind, store.update(...) changes it",
+) -> AlreadyExists:
     """Make the error for a key that is taken; the entity there is attached where it is of the same kind."""
     kind = None if item is None else kind_of_item(mapper.model, item)
     existing = readable(mapper, item)
     what = {"gone": "a number that was deleted, which stays taken", "foreign": "another entity's item"}
     return AlreadyExists(
         f"{mapper.model.name}: the key is taken" + (f" by {what[kind]}" if kind in what else ""),
-        hint="store.put(...) replaces an item of the same kind, store.update(...) changes it",
+        hint=hint,
         existing=existing,
     )
 
